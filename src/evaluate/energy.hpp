@@ -1,0 +1,27 @@
+#pragma once
+// Energy of a kernel that loops on the device, over a whole number of ticks of an energy counter.
+
+#include <map>
+#include <string>
+#include <tl/expected.hpp>
+
+#include "backend/backend.hpp"
+#include "power/meter.hpp"
+#include "result/evaluation.hpp"
+
+namespace wattune {
+
+struct EnergyOptions {
+  unsigned ramp_ticks = 1;        ///< whole ticks after the load began that are not counted: power is still rising
+  unsigned ticks = 3;             ///< ticks of the counter that a window spans
+  double max_seconds = 10;        ///< give up where the counter does not move
+};
+
+/// Keeps two replays of the batch queued and cuts a window at counter ticks. Quantities: energy (J per launch), power
+/// (W over the window), sm_clock, memory_clock (Hz), temperature (unit "degC"); each with standard error, n and flags
+/// (throttle reasons). Energy per launch = power of the window x device time per launch, both from the same loop.
+/// The batch has nothing outstanding before and after. Failure: outcome measurement, or what the batch failed with.
+tl::expected<std::map<std::string, Quantity>, Failure> measure_energy(Batch& batch, PowerMeter& meter,
+                                                                      const EnergyOptions& options);
+
+}  // namespace wattune

@@ -1,0 +1,64 @@
+#pragma once
+// The measurement of one problem on one device: what a worker process does.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "power/meter.hpp"
+#include "problem/problem.hpp"
+#include "result/evaluation.hpp"
+
+namespace wattune {
+
+struct MeasureOptions {
+  double time_noise = 0.005;       ///< stop timing when the relative standard error of the median is below this
+  double min_time_seconds = 0.02;  ///< at least this much device time in timed batches
+  double max_time_seconds = 0.5;   ///< stop timing after this much
+  unsigned min_batches = 5;
+  unsigned energy_ticks = 3;       ///< window of an energy measurement, see EnergyOptions
+};
+
+/// Reference outputs computed on the host. Arguments come as their initial bytes in the problem's order (local memory:
+/// empty); the function overwrites those that are outputs.
+using HostReference = std::function<void(const Problem&, std::vector<std::vector<std::byte>>& arguments)>;
+/// Host references built into the program, by name. A null function where there is none of that name.
+void register_host_reference(const std::string& name, HostReference reference);
+HostReference find_host_reference(const std::string& name);
+std::vector<std::string> host_reference_names();
+
+/// Owns device buffers for a problem's arguments (with guard regions before and after each that catch writes out of
+/// bounds), the reference outputs, and the procedure: verify, warm up, time.
+class Session {
+ public:
+  /// Allocates and fills. @throws UsageError for argument data that cannot be made, DeviceError where memory is out.
+  /// @param meter where energy is to be measured too; null otherwise.
+  Session(const Problem& problem, Device& device, PowerMeter* meter, MeasureOptions options);
+  ~Session();
+
+  /// What is needed before the first evaluation: nothing (a host function or data: done by the constructor), a run of
+  /// the reference kernel, or a run of the default configuration.
+  enum class Needs { nothing, reference_kernel, default_configuration };
+  [[nodiscard]] Needs needs() const noexcept;
+
+  /// Runs this binary once and takes its outputs as the reference. For a reference kernel `configuration` is empty.
+  std::optional<Failure> set_reference(const CompileResult& binary, const std::vector<Value>& configuration);
+
+  /// Verifies, then measures. Fills outcome, message, verification, quantities (time, with stderr and n; time_min,
+  /// spread, max_error; with a meter those of measure_energy() too), phases and resources; the caller fills the rest.
+  /// `poisoned` of the result says that this process must be replaced.
+  struct Result {
+    Evaluation evaluation;
+    bool poisoned = false;
+  };
+  Result evaluate(const CompileResult& binary, const std::vector<Value>& configuration);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace wattune

@@ -1,0 +1,29 @@
+#pragma once
+// Power meters: what can be read of a device's energy, power, clocks and temperature. Reading never changes a device.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace wattune {
+
+/// One board's meter. A reading that the board does not offer is nothing, never zero. One thread uses it.
+class PowerMeter {
+ public:
+  virtual ~PowerMeter() = default;
+  /// "nvml-counter": what journals and tables call it.
+  [[nodiscard]] virtual std::string name() const = 0;
+  /// Accumulated energy since some past moment, in joules. Steps at the sensor's own pace.
+  virtual std::optional<double> energy_joules() = 0;
+  /// The most recent power reading, in watts.
+  virtual std::optional<double> power_watts() = 0;
+  virtual std::optional<double> sm_clock_hz() = 0;
+  virtual std::optional<double> memory_clock_hz() = 0;
+  virtual std::optional<double> temperature_celsius() = 0;
+  /// Why the clock is below what was asked, in words: "power_capped", "thermal", "hardware_slowdown", "power_brake".
+  /// Empty where nothing holds it back or nothing is known.
+  virtual std::vector<std::string> throttle_reasons() = 0;
+};
+
+}  // namespace wattune
