@@ -67,7 +67,7 @@ int become(const char* program, char* const* argv, char* const* envp, int channe
   ::syscall(SYS_close_range, Child::channel_fd + 1, ~0U, 4U /* CLOSE_RANGE_CLOEXEC */);
   if (options.memory_limit != 0) {
     const rlimit limit{options.memory_limit, options.memory_limit};
-    if (::setrlimit(RLIMIT_AS, &limit) != 0) return errno;
+    if (::setrlimit(RLIMIT_DATA, &limit) != 0) return errno;
   }
   if (options.niceness != 0) ::setpriority(PRIO_PROCESS, 0, options.niceness);
   ::execve(program, argv, envp);

@@ -11,7 +11,7 @@ namespace wattune {
 
 struct ChildOptions {
   std::string stderr_file;             ///< where the child's stdout and stderr go; empty: this process's stderr
-  unsigned long long memory_limit = 0; ///< RLIMIT_AS in bytes; 0: none
+  unsigned long long memory_limit = 0; ///< RLIMIT_DATA in bytes (address space that is only reserved is free); 0: none
   int niceness = 0;                    ///< added to the child's niceness
   std::vector<std::string> environment;///< NAME=VALUE, added to (and overriding) this process's environment
 };

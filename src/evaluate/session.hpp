@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backend/backend.hpp"
@@ -20,6 +21,9 @@ struct MeasureOptions {
   double max_time_seconds = 0.5;   ///< stop timing after this much
   unsigned min_batches = 5;
   unsigned energy_ticks = 3;       ///< window of an energy measurement, see EnergyOptions
+  /// Called as each phase of an evaluation begins: "load", "verify", "warm_up", "time", "energy", and "done" at its end.
+  /// "time" and "energy" are the windows in which nothing else should load the machine; the call may wait.
+  std::function<void(std::string_view phase)> on_phase;
 };
 
 /// Reference outputs computed on the host. Arguments come as their initial bytes in the problem's order (local memory:
