@@ -97,6 +97,7 @@ struct BufferArgument {
 struct ScalarArgument {
   std::vector<std::byte> bytes;
 };
+/// OpenCL: a parameter of the kernel. CUDA: no parameter, its bytes are added to Launch::shared_bytes by the device.
 struct LocalArgument {
   std::size_t bytes;
 };
@@ -140,6 +141,9 @@ class Device {
   [[nodiscard]] virtual const DeviceInfo& info() const noexcept = 0;
   /// Sub-ranges of buffers that are passed as arguments begin at multiples of this, in bytes.
   [[nodiscard]] virtual std::size_t buffer_alignment() const noexcept = 0;
+  /// Whether `constant` arguments are symbols of the kernel's module that write_symbol() fills (CUDA's __constant__)
+  /// and no parameters of the kernel. Otherwise they are passed as buffers (OpenCL's __constant).
+  [[nodiscard]] virtual bool constant_arguments_are_symbols() const noexcept { return false; }
 
   /// @throws DeviceError where memory is out.
   virtual std::unique_ptr<Buffer> allocate(std::size_t bytes) = 0;
@@ -159,6 +163,8 @@ class Device {
   virtual std::optional<Failure> check(const Launch& launch) = 0;
   /// Launches once and waits.
   virtual std::optional<Failure> run(const Launch& launch) = 0;
+  /// `launches` times the resets, in order, and then the launch. With a null kernel: the resets alone, by which their
+  /// cost is measured. The kernel and all buffers must outlive the batch.
   virtual tl::expected<std::unique_ptr<Batch>, Failure> batch(const Launch& launch, unsigned launches,
                                                               const std::vector<ResetCopy>& resets) = 0;
 };
