@@ -1,0 +1,383 @@
+#include "tune/live_evaluator.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "tune/backends.hpp"
+#include "tune/wire.hpp"
+
+namespace wattune {
+
+using nlohmann::json;
+
+namespace {
+
+/// A device that cannot be opened twice running is not there.
+constexpr int max_failed_opens = 2;
+/// A configuration that has killed this many workers is not tried again.
+constexpr int max_attempts = 2;
+
+ChildOptions child_options(const LiveOptions& options) {
+  ChildOptions child;
+  child.stderr_file = options.log_file;
+  child.environment = options.environment;
+  return child;
+}
+
+CompilePoolOptions pool_options(const LiveOptions& options) {
+  CompilePoolOptions pool;
+  pool.processes = options.compile_processes != 0 ? options.compile_processes : available_cores();
+  pool.timeout_seconds = options.compile_timeout_seconds;
+  pool.child = child_options(options);
+  return pool;
+}
+
+json to_json(const std::vector<Value>& configuration) {
+  json result = json::array();
+  for (const auto& value : configuration) result.push_back(to_json(value));
+  return result;
+}
+
+}  // namespace
+
+LiveEvaluator::LiveEvaluator(const Problem& problem, std::string text, LiveOptions options)
+    : problem_(problem),
+      text_(std::move(text)),
+      options_(std::move(options)),
+      pool_(pool_options(options_)),
+      worker_(child_options(options_)) {
+  // An OpenCL compiler uses the device's own processor, or opens a context on the card: not while the worker measures.
+  wait_for_quiet_ = backend_of_device(options_.device) == "opencl";
+}
+
+LiveEvaluator::~LiveEvaluator() = default;
+
+std::size_t LiveEvaluator::capacity() const {
+  return 4 * (options_.compile_processes != 0 ? options_.compile_processes : available_cores()) + 4;
+}
+
+json LiveEvaluator::open_request() const {
+  json request = {{"op", "open"},
+                  {"device", options_.device},
+                  {"text", text_},
+                  {"file", problem_.file.string()},
+                  {"language", problem_.kernel.language},
+                  {"hash", problem_.hash},
+                  {"wait_for_quiet", wait_for_quiet_}};
+  if (!problem_.problem_size.empty()) request["problem_size"] = problem_.problem_size;
+  return request;
+}
+
+std::optional<DeviceInfo> LiveEvaluator::start(int wake_fd) {
+  while (!opened_) {
+    if (worker_.state() == WorkerClient::State::none) worker_.start(open_request(), options_.open_timeout_seconds);
+    wait(1.0, wake_fd);
+    pollfd wake{wake_fd, POLLIN, 0};
+    if (wake_fd >= 0 && ::poll(&wake, 1, 0) > 0) return std::nullopt;
+    drive_worker();
+  }
+  return device_;
+}
+
+void LiveEvaluator::submit(Proposal proposal) {
+  Entry entry{std::move(proposal), "", nullptr, 0};
+  try {
+    const auto request = compile_request(entry.proposal.configuration);
+    entry.key = CompilePool::key(request);
+    pool_.add(entry.key, request);
+  } catch (const ExpressionError& error) {
+    finish_failed(std::move(entry), Outcome::launch, error.what());
+    return;
+  }
+  waiting_.push_back(std::move(entry));
+}
+
+CompileRequest LiveEvaluator::compile_request(const std::vector<Value>& configuration) const {
+  CompileRequest request;
+  request.device = device_.id;
+  request.source = problem_.kernel.text;
+  request.file = problem_.kernel.file.string();
+  request.defines = defines(problem_, configuration);
+  request.options = problem_.kernel.options;
+  for (const auto& path : problem_.kernel.include_paths) request.include_paths.push_back(path.string());
+  request.kernel_name = kernel_name(problem_, configuration);
+  return request;
+}
+
+std::optional<Evaluator::Done> LiveEvaluator::next(double seconds, int wake_fd) {
+  const double until = monotonic_seconds() + seconds;
+  while (true) {
+    advance();
+    if (!finished_.empty()) {
+      Done done = std::move(finished_.front());
+      finished_.pop_front();
+      return done;
+    }
+    const double left = until - monotonic_seconds();
+    pollfd wake{wake_fd, POLLIN, 0};
+    if (left <= 0 || (wake_fd >= 0 && ::poll(&wake, 1, 0) > 0)) return std::nullopt;
+    wait(left, wake_fd);
+  }
+}
+
+void LiveEvaluator::advance() {
+  pool_.pump();
+  finish_uncompilable();
+  drive_worker();
+  if (worker_.state() == WorkerClient::State::idle) {
+    if (reference_ == Reference::wanted) {
+      send_reference();
+    } else {
+      send_next();
+    }
+    pool_.pump();
+  }
+}
+
+void LiveEvaluator::wait(double seconds, int wake_fd) {
+  std::vector<pollfd> entries;
+  pool_.add_poll_entries(entries);
+  if (const auto deadline = pool_.seconds_to_deadline()) seconds = std::min(seconds, *deadline);
+  if (worker_.state() != WorkerClient::State::none) {
+    entries.push_back({worker_.fd(), POLLIN, 0});
+    if (worker_.state() != WorkerClient::State::idle) {
+      seconds = std::min(seconds, std::max(0.0, worker_.deadline() - monotonic_seconds()));
+    }
+  }
+  if (wake_fd >= 0) entries.push_back({wake_fd, POLLIN, 0});
+  ::poll(entries.data(), entries.size(), static_cast<int>(std::ceil(seconds * 1e3)));
+}
+
+// ---- the worker
+
+void LiveEvaluator::drive_worker() {
+  using State = WorkerClient::State;
+  if (worker_.state() != State::none) {
+    while (auto message = worker_.receive()) {
+      handle_message(*message);
+      if (worker_.state() == State::none) break;
+    }
+  }
+  if (worker_.state() != State::none && worker_.dead()) {
+    handle_death();
+  } else if (worker_.state() != State::none && worker_.state() != State::idle &&
+             monotonic_seconds() > worker_.deadline()) {
+    handle_timeout();
+  }
+  if (worker_.state() == State::none) worker_.start(open_request(), options_.open_timeout_seconds);
+}
+
+void LiveEvaluator::handle_message(const json& message) {
+  if (message.contains("phase")) {
+    handle_phase(message);
+    return;
+  }
+  pool_.resume();
+  const auto state = worker_.state();
+  worker_.answered();
+  if (message.contains("error")) {
+    throw Error(static_cast<ExitCode>(message.at("code").get<int>()), message.at("error").get<std::string>());
+  }
+  if (state == WorkerClient::State::opening) {
+    device_ = device_from_json(message.at("device"));
+    opened_ = true;
+    failed_opens_ = 0;
+    reference_needs_ = message.at("needs").get<std::string>();
+    request_reference();
+  } else if (state == WorkerClient::State::referencing) {
+    handle_reference_answer(message);
+  } else {
+    handle_answer(message);
+  }
+}
+
+void LiveEvaluator::handle_phase(const json& message) {
+  worker_.phase_began(message.at("phase"), options_.phase_timeout_seconds);
+  if (message.at("wait").get<bool>()) {
+    pool_.pause();
+    worker_.let_go();
+  } else {
+    pool_.resume();
+  }
+}
+
+void LiveEvaluator::handle_answer(const json& message) {
+  Entry entry = std::move(*current_);
+  current_.reset();
+  Evaluation evaluation = evaluation_from_json(message.at("evaluation"), problem_.parameter_names());
+  if (reference_ == Reference::from_first && evaluation.ok()) {
+    reference_binary_ = entry.binary;
+    reference_key_ = entry.key;
+    reference_configuration_ = entry.proposal.configuration;
+    reference_ = Reference::ready;
+  }
+  finish(std::move(entry), std::move(evaluation));
+  if (message.at("poisoned").get<bool>()) worker_.end(false);
+}
+
+void LiveEvaluator::handle_death() {
+  const auto state = worker_.state();
+  const std::string phase = worker_.phase();
+  const std::string how = worker_.end(true);
+  pool_.resume();
+  if (state == WorkerClient::State::opening) {
+    if (++failed_opens_ >= max_failed_opens) {
+      throw DeviceError(fmt::format("--device {}: the worker {} while it opened the device; see {}", options_.device,
+                                    how, options_.log_file.empty() ? "its output" : options_.log_file));
+    }
+  } else if (state == WorkerClient::State::referencing) {
+    reference_failed(fmt::format("its worker {}", how));
+  } else if (current_) {
+    Entry entry = std::move(*current_);
+    current_.reset();
+    if (++entry.attempts >= max_attempts) {
+      finish_failed(std::move(entry), Outcome::crash,
+                    fmt::format("{} workers died; the last {} in phase '{}'", max_attempts, how, phase));
+    } else {
+      note(fmt::format("the worker {} in phase '{}'; a new one tries this configuration once more", how, phase));
+      waiting_.push_front(std::move(entry));
+    }
+  }
+}
+
+void LiveEvaluator::handle_timeout() {
+  const auto state = worker_.state();
+  const std::string phase = worker_.phase();
+  worker_.end(false);
+  pool_.resume();
+  const auto text = fmt::format("phase '{}' ran longer than {:g} s", phase, options_.phase_timeout_seconds);
+  if (state == WorkerClient::State::opening) {
+    throw DeviceError(fmt::format("--device {}: opening the device took longer than {:g} s", options_.device,
+                                  options_.open_timeout_seconds));
+  }
+  if (state == WorkerClient::State::referencing) {
+    reference_failed(text);
+  } else if (current_) {
+    Entry entry = std::move(*current_);
+    current_.reset();
+    finish_failed(std::move(entry), Outcome::timeout, text);
+  }
+}
+
+// ---- the reference
+
+void LiveEvaluator::request_reference() {
+  if (reference_needs_ == "nothing" || reference_ == Reference::from_first) return;
+  reference_ = Reference::wanted;
+  if (!reference_key_.empty()) return;  // a new worker: the binary is known already
+  CompileRequest request;
+  if (reference_needs_ == "reference_kernel") {
+    const auto& kernel = *problem_.verification.kernel;
+    request.device = device_.id;
+    request.source = kernel.source;
+    request.file = kernel.file.string();
+    request.options = kernel.options;
+    request.include_paths = {kernel.file.parent_path().string()};
+    request.kernel_name = kernel.name;
+  } else {
+    reference_configuration_ = problem_.defaults;
+    request = compile_request(reference_configuration_);
+  }
+  reference_key_ = CompilePool::key(request);
+  pool_.add(reference_key_, request);
+}
+
+void LiveEvaluator::send_reference() {
+  if (!reference_binary_) reference_binary_ = pool_.find(reference_key_);
+  if (!reference_binary_) return;
+  if (!*reference_binary_) {
+    reference_failed(reference_binary_->error().message);
+    return;
+  }
+  worker_.request({{"op", "reference"},
+                   {"binary", wattune::to_json(**reference_binary_)},
+                   {"configuration", to_json(reference_configuration_)}},
+                  WorkerClient::State::referencing, options_.phase_timeout_seconds);
+}
+
+void LiveEvaluator::handle_reference_answer(const json& message) {
+  if (message.contains("failure")) {
+    reference_failed(failure_from_json(message.at("failure")).message);
+  } else {
+    reference_ = Reference::ready;
+  }
+}
+
+void LiveEvaluator::reference_failed(const std::string& reason) {
+  if (reference_needs_ == "reference_kernel") {
+    throw UsageError(fmt::format("{}: wattune.Verification.Reference.Kernel: the reference kernel '{}' failed: {}",
+                                 problem_.file.string(), problem_.verification.kernel->name, reason));
+  }
+  note(fmt::format("the default configuration cannot serve as the reference ({}); the first one that runs will",
+                   reason.substr(0, reason.find('\n'))));
+  reference_ = Reference::from_first;
+  reference_binary_.reset();
+  reference_key_.clear();
+}
+
+// ---- evaluations
+
+void LiveEvaluator::send_next() {
+  for (auto entry = waiting_.begin(); entry != waiting_.end(); ++entry) {
+    auto binary = entry->binary ? entry->binary : pool_.find(entry->key);
+    if (!binary) {
+      // Its binary may have been dropped to make room; asking again is harmless where it is under way.
+      pool_.add(entry->key, compile_request(entry->proposal.configuration));
+      continue;
+    }
+    current_ = std::move(*entry);
+    waiting_.erase(entry);
+    current_->binary = binary;
+    json request = {{"op", "evaluate"},
+                    {"binary", wattune::to_json(**binary)},
+                    {"configuration", to_json(current_->proposal.configuration)},
+                    {"as_reference", reference_ == Reference::from_first}};
+    worker_.request(request, WorkerClient::State::evaluating, options_.phase_timeout_seconds);
+    return;
+  }
+}
+
+void LiveEvaluator::finish_uncompilable() {
+  for (std::size_t i = 0; i < waiting_.size();) {
+    const auto binary = pool_.find(waiting_[i].key);
+    if (binary && !*binary) {
+      Entry entry = std::move(waiting_[i]);
+      waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
+      finish_failed(std::move(entry), binary->error().outcome, binary->error().message);
+    } else {
+      ++i;
+    }
+  }
+}
+
+void LiveEvaluator::finish(Entry entry, Evaluation evaluation) {
+  evaluation.configuration = entry.proposal.configuration;
+  evaluation.board = device_.board();
+  evaluation.timestamp = utc_timestamp();
+  evaluation.proposal = entry.proposal.number;
+  evaluation.told = entry.proposal.told;
+  if (entry.binary && *entry.binary) {
+    evaluation.phases["compile"] = (*entry.binary)->seconds;
+    for (const auto& [name, value] : (*entry.binary)->resources) evaluation.resources.try_emplace(name, value);
+  }
+  finished_.push_back({std::move(entry.proposal), std::move(evaluation)});
+}
+
+void LiveEvaluator::finish_failed(Entry entry, Outcome outcome, const std::string& message) {
+  Evaluation evaluation;
+  evaluation.outcome = outcome;
+  evaluation.message = message;
+  finish(std::move(entry), std::move(evaluation));
+}
+
+void LiveEvaluator::note(const std::string& text) const {
+  if (options_.on_note) options_.on_note(text);
+}
+
+}  // namespace wattune

@@ -1,0 +1,95 @@
+#pragma once
+// Evaluates on a device: compiles ahead in compile processes, measures in a worker, survives both.
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "problem/problem.hpp"
+#include "tune/compile_pool.hpp"
+#include "tune/evaluator.hpp"
+#include "tune/worker_client.hpp"
+
+namespace wattune {
+
+struct LiveOptions {
+  std::string device;                  ///< as the user names it
+  double phase_timeout_seconds = 60;   ///< a phase of an evaluation (verify, time, ...) that takes longer is a timeout
+  double open_timeout_seconds = 900;   ///< opening the device, filling arguments and computing the host's reference
+  unsigned compile_processes = 0;      ///< 0: one per available core
+  double compile_timeout_seconds = 120;
+  std::string log_file;                ///< where the children's own output goes
+  std::vector<std::string> environment;///< for the children
+  std::function<void(const std::string&)> on_note;  ///< notable events, one line each
+};
+
+class LiveEvaluator : public Evaluator {
+ public:
+  /// @param text the problem file's text, from which `problem` was read.
+  LiveEvaluator(const Problem& problem, std::string text, LiveOptions options);
+  ~LiveEvaluator() override;
+
+  /// Starts the worker and waits until it has opened the device. @param wake_fd as in next().
+  /// @return nothing when woken before. @throws DeviceError, UsageError as the worker reports.
+  std::optional<DeviceInfo> start(int wake_fd);
+
+  [[nodiscard]] std::size_t capacity() const override;
+  void submit(Proposal proposal) override;
+  [[nodiscard]] std::size_t held() const override { return waiting_.size() + (current_ ? 1U : 0U) + finished_.size(); }
+  std::optional<Done> next(double seconds, int wake_fd) override;
+
+  /// Variants compiled in this run.
+  [[nodiscard]] std::size_t compiled() const noexcept { return pool_.compiled(); }
+
+ private:
+  struct Entry {
+    Proposal proposal;
+    std::string key;
+    std::shared_ptr<const CompileOutcome> binary;  ///< once it is given to the worker
+    int attempts = 0;
+  };
+  /// How the outputs to compare with come about.
+  enum class Reference { ready, wanted, from_first };
+
+  void advance();
+  void drive_worker();
+  void handle_message(const nlohmann::json& message);
+  void handle_phase(const nlohmann::json& message);
+  void handle_answer(const nlohmann::json& message);
+  void handle_reference_answer(const nlohmann::json& message);
+  void handle_death();
+  void handle_timeout();
+  void reference_failed(const std::string& reason);
+  void request_reference();
+  void send_reference();
+  void send_next();
+  void finish_uncompilable();
+  void finish(Entry entry, Evaluation evaluation);
+  void finish_failed(Entry entry, Outcome outcome, const std::string& message);
+  void wait(double seconds, int wake_fd);
+  [[nodiscard]] CompileRequest compile_request(const std::vector<Value>& configuration) const;
+  [[nodiscard]] nlohmann::json open_request() const;
+  void note(const std::string& text) const;
+
+  const Problem& problem_;
+  std::string text_;
+  LiveOptions options_;
+  DeviceInfo device_;
+  bool opened_ = false;
+  bool wait_for_quiet_ = false;
+  int failed_opens_ = 0;
+  CompilePool pool_;
+  WorkerClient worker_;
+  std::deque<Entry> waiting_;        ///< submitted, not yet given to the worker
+  std::optional<Entry> current_;     ///< under way in the worker
+  std::deque<Done> finished_;
+
+  std::string reference_needs_ = "nothing";
+  Reference reference_ = Reference::ready;
+  std::string reference_key_;
+  std::vector<Value> reference_configuration_;
+  std::shared_ptr<const CompileOutcome> reference_binary_;
+};
+
+}  // namespace wattune

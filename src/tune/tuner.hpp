@@ -1,0 +1,55 @@
+#pragma once
+// The engine: asks the strategy, has proposals evaluated, journals, tells the strategy, within budgets.
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "problem/problem.hpp"
+#include "result/evaluation.hpp"
+#include "store/journal.hpp"
+#include "strategy/strategy.hpp"
+#include "tune/evaluator.hpp"
+
+namespace wattune {
+
+/// Reads "200", "200 evaluations", "10min", "90s", "1.5h", "5%" or several of these joined by commas into a budget
+/// (whichever is reached first ends the run). @throws UsageError that says what is understood.
+Budget parse_budget(const std::string& text);
+/// The first of both in each of its parts.
+Budget combine(const Budget& a, const Budget& b);
+/// "40 evaluations or 10 min", for the screen; "no limit" where there is none.
+std::string to_string(const Budget& budget);
+
+/// What a run knows at any moment.
+struct TuneState {
+  std::size_t evaluated = 0;             ///< results told to the strategy, reused ones included
+  std::size_t reused = 0;                ///< of these, found in the journal
+  std::size_t failed = 0;
+  std::optional<std::size_t> planned;    ///< the number of evaluations the budget or the space allows
+  double seconds = 0;                    ///< since the run began
+};
+
+struct TuneOptions {
+  Budget budget;
+  bool keep_going = false;               ///< do not end the run where nothing builds
+  int wake_fd = -1;                      ///< becomes readable when the run is to be interrupted
+  std::function<bool()> interrupted;
+  std::function<void(const Evaluation&, const TuneState&)> on_evaluation;
+  std::function<void(const TuneState&)> on_wait;  ///< about once a second while nothing finishes
+};
+
+struct TuneResult {
+  std::vector<Evaluation> evaluations;   ///< of this run, reused ones included, in the order in which they were told
+  TuneState state;
+  bool interrupted = false;
+};
+
+/// Runs until the budget is used up, the strategy has no more, or the run is interrupted.
+/// @throws UsageError where the kernel builds in no configuration (after the first 20 variants, unless keep_going).
+TuneResult tune(const Problem& problem, const SearchSpace& space, Strategy& strategy, Evaluator& evaluator,
+                Journal& journal, const TuneOptions& options);
+
+}  // namespace wattune

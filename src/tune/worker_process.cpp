@@ -1,0 +1,172 @@
+// A worker: opens one device and measures on it, one request after the other.
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/error.hpp"
+#include "evaluate/session.hpp"
+#include "tune/backends.hpp"
+#include "tune/child_processes.hpp"
+#include "tune/wire.hpp"
+
+namespace wattune {
+
+namespace {
+
+using nlohmann::json;
+
+/// A process whose coordinator has died must not go on holding the device, whatever its main thread is doing.
+void end_with_coordinator(int fd) {
+  std::thread([fd] {
+    pollfd entry{fd, POLLRDHUP, 0};
+    while (::poll(&entry, 1, -1) < 0 || (entry.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) == 0) {
+    }
+    ::_exit(0);
+  }).detach();
+}
+
+json error_reply(const std::exception& error) {
+  const auto* known = dynamic_cast<const Error*>(&error);
+  return {{"error", error.what()}, {"code", static_cast<int>(known ? known->code() : ExitCode::run_failed)}};
+}
+
+class Worker {
+ public:
+  explicit Worker(Channel channel) : channel_(std::move(channel)) {}
+
+  int serve() {
+    while (auto request = channel_.receive()) {
+      json reply;
+      try {
+        reply = answer(*request);
+      } catch (const std::exception& error) {
+        reply = error_reply(error);
+      }
+      if (!channel_.send(reply)) break;
+    }
+    return 0;
+  }
+
+ private:
+  json answer(const json& request) {
+    const std::string operation = request.at("op");
+    if (operation == "devices") return devices(request);
+    if (operation == "open") return open(request);
+    if (operation == "reference") return reference(request);
+    if (operation == "evaluate") return evaluate(request);
+    throw RunError("a worker does not know the request '" + operation + "'");
+  }
+
+  static json devices(const json& request) {
+    json found = json::array();
+    for (const auto& device : make_backend(request.at("backend"))->devices()) found.push_back(to_json(device));
+    return {{"devices", found}};
+  }
+
+  json open(const json& request) {
+    ReadOptions options;
+    options.language = request.at("language");
+    if (request.contains("problem_size")) {
+      options.problem_size = request.at("problem_size").get<std::vector<std::int64_t>>();
+    }
+    problem_ = parse_problem(request.at("text").get<std::string>(), request.at("file").get<std::string>(), options);
+    if (problem_.hash != request.at("hash").get<std::string>()) {
+      throw RunError(problem_.file.string() +
+                     ": the problem, its kernel or its data were changed while it was being tuned; run the command again");
+    }
+    const std::string device = request.at("device");
+    backend_ = make_backend(backend_of_device(device));
+    device_ = backend_->open(device);
+    MeasureOptions measure;
+    const bool wait_for_quiet = request.at("wait_for_quiet");
+    measure.on_phase = [this, wait_for_quiet](std::string_view phase) { announce(phase, wait_for_quiet); };
+    session_ = std::make_unique<Session>(problem_, *device_, nullptr, measure);
+    const auto needs = session_->needs();
+    return {{"device", to_json(device_->info())},
+            {"needs", needs == Session::Needs::nothing            ? "nothing"
+                      : needs == Session::Needs::reference_kernel ? "reference_kernel"
+                                                                  : "default_configuration"}};
+  }
+
+  /// Tells the coordinator which phase begins (it restarts its watchdog), and lets it make the machine quiet first.
+  void announce(std::string_view phase, bool wait_for_quiet) {
+    const bool wait = wait_for_quiet && (phase == "time" || phase == "energy");
+    if (!channel_.send({{"phase", phase}, {"wait", wait}})) ::_exit(0);
+    if (wait && !channel_.receive()) ::_exit(0);
+  }
+
+  json reference(const json& request) {
+    const auto failure = session_->set_reference(compile_result_from_json(request.at("binary")), values(request));
+    return failure ? json{{"failure", to_json(*failure)}} : json{{"reference", true}};
+  }
+
+  json evaluate(const json& request) {
+    const auto configuration = values(request);
+    const auto binary = compile_result_from_json(request.at("binary"));
+    Session::Result result;
+    try {
+      std::optional<Failure> failure;
+      if (request.at("as_reference").get<bool>()) failure = session_->set_reference(binary, configuration);
+      if (failure) {
+        result.evaluation.outcome = failure->outcome;
+        result.evaluation.message = failure->message;
+        result.poisoned = failure->outcome == Outcome::crash || failure->outcome == Outcome::lost_device;
+      } else {
+        result = session_->evaluate(binary, configuration);
+      }
+    } catch (const ExpressionError& error) {
+      result.evaluation.outcome = Outcome::launch;
+      result.evaluation.message = error.what();
+    }
+    result.evaluation.configuration = configuration;
+    result.evaluation.board = device_->info().board();
+    return {{"evaluation", to_json(result.evaluation, problem_.parameter_names())}, {"poisoned", result.poisoned}};
+  }
+
+  static std::vector<Value> values(const json& request) {
+    std::vector<Value> result;
+    for (const auto& value : request.at("configuration")) result.push_back(value_from_json(value));
+    return result;
+  }
+
+  Channel channel_;
+  Problem problem_;
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Session> session_;
+};
+
+}  // namespace
+
+int run_worker(Channel channel) {
+  end_with_coordinator(channel.fd());
+  return Worker(std::move(channel)).serve();
+}
+
+int run_compiler(Channel channel) {
+  end_with_coordinator(channel.fd());
+  std::unique_ptr<Compiler> compiler;
+  std::string device;
+  while (auto request = channel.receive()) {
+    json reply;
+    try {
+      const auto wanted = compile_request_from_json(*request);
+      if (!compiler || device != wanted.device) {
+        compiler = make_backend(backend_of_device(wanted.device))->compiler(wanted.device);
+        device = wanted.device;
+      }
+      const auto result = compiler->compile(wanted);
+      reply = result ? json{{"result", to_json(*result)}} : json{{"failure", to_json(result.error())}};
+    } catch (const std::exception& error) {
+      reply = error_reply(error);
+    }
+    if (!channel.send(reply)) break;
+  }
+  return 0;
+}
+
+}  // namespace wattune
