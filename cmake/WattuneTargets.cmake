@@ -3,9 +3,12 @@
 
 add_library(wattune_options INTERFACE)
 target_compile_features(wattune_options INTERFACE cxx_std_20)
-target_include_directories(wattune_options INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
-target_compile_options(wattune_options INTERFACE -Wall -Wextra -Wconversion
-                       $<$<BOOL:${WATTUNE_WARNINGS_AS_ERRORS}>:-Werror>)
+set_target_properties(wattune_options PROPERTIES EXPORT_NAME options)
+target_include_directories(wattune_options INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
+                           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/wattune>)
+# Warnings are for our own code, not for that of the programs that use the installed libraries.
+target_compile_options(wattune_options INTERFACE
+                       $<BUILD_INTERFACE:-Wall;-Wextra;-Wconversion;$<$<BOOL:${WATTUNE_WARNINGS_AS_ERRORS}>:-Werror>>)
 if(WATTUNE_SANITIZE)
   target_compile_options(wattune_options INTERFACE -fsanitize=${WATTUNE_SANITIZE} -fno-sanitize-recover=all
                          -fno-omit-frame-pointer)
@@ -29,6 +32,8 @@ function(wattune_library name)
   endif()
   list(TRANSFORM arg_DEPENDS PREPEND wattune_)
   target_link_libraries(${target} ${scope} wattune_options ${arg_DEPENDS} ${arg_LINK})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  set_property(GLOBAL APPEND PROPERTY WATTUNE_LIBRARIES ${target})
 endfunction()
 
 # wattune_test(NAME DEPENDS folder... [LINK external-target...] [LABELS label...])

@@ -89,17 +89,18 @@ found_by_probe() {
   esac
 }
 
-# Fills missing_apt and missing_conda by asking for each requirement with the given function.
+# Fills missing_apt with what is not there according to dpkg or to the probes, and all_conda with everything: the
+# compiler of a conda environment does not see the system's libraries, so they have to come from one place.
 find_missing() {
   local ask=$1 scope apt conda probe
-  missing_apt=() missing_conda=()
+  missing_apt=() all_conda=()
   while read -r scope apt conda probe; do
     [[ -n $scope && $scopes == *" $scope "* ]] || continue
+    IFS=, read -ra names <<<"$conda"
+    all_conda+=("${names[@]}")
     if [ "$ask" = dpkg ] && installed_by_package_manager "$apt"; then continue; fi
     if [ "$ask" = probe ] && found_by_probe "$probe"; then continue; fi
     missing_apt+=("$apt")
-    IFS=, read -ra names <<<"$conda"
-    missing_conda+=("${names[@]}")
   done <<<"$requirements"
 }
 
@@ -140,9 +141,9 @@ if [ ${#missing_apt[@]} -eq 0 ]; then exit 0; fi
     else
       echo 'setup: they are installed by this script on Debian 12 and Ubuntu 24.04 or newer only.'
     fi
-    mapfile -t missing_conda < <(printf '%s\n' "${missing_conda[@]}" | sort -u)
-    echo 'setup: without root, get them from conda-forge (micromamba and mamba take the same arguments):'
-    echo "  conda create -y -n wattune -c conda-forge ${missing_conda[*]}"
+    mapfile -t all_conda < <(printf '%s\n' "${all_conda[@]}" | sort -u)
+    echo 'setup: without root, get everything from conda-forge (micromamba and mamba take the same arguments):'
+    echo "  conda create -y -n wattune -c conda-forge ${all_conda[*]}"
     echo '  conda activate wattune'
     echo 'then run the same command again.'
   fi

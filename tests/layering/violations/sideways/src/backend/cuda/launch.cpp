@@ -1,0 +1,1 @@
+#include "backend/opencl/queue.hpp"

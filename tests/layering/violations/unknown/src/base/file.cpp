@@ -1,0 +1,1 @@
+#include "somewhere/else.hpp"

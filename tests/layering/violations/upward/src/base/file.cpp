@@ -1,0 +1,2 @@
+#include "base/file.hpp"
+#include "space/search_space.hpp"
