@@ -17,26 +17,26 @@ namespace wattune {
 /// A measured or derived number with its uncertainty. A quantity that was not measured is absent, never zero.
 struct Quantity {
   double value = std::numeric_limits<double>::quiet_NaN();
-  std::string unit;                                              ///< SI: "s", "W", "J", "Hz", or a metric's own unit
-  double stderr_value = std::numeric_limits<double>::quiet_NaN();///< standard error; NaN where unknown
-  std::int64_t n = 0;                                            ///< independent samples
-  std::vector<std::string> flags;                                ///< quality flags, for example "power_capped"
+  std::string unit;                                                ///< SI: "s", "W", "J", "Hz", or a metric's own unit
+  double stderr_value = std::numeric_limits<double>::quiet_NaN();  ///< standard error; NaN where unknown
+  std::int64_t n = 0;                                              ///< independent samples
+  std::vector<std::string> flags;                                  ///< quality flags, for example "power_capped"
 };
 
 struct Evaluation {
   std::vector<Value> configuration;  ///< in the order of the parameters
   Outcome outcome = Outcome::ok;
-  std::string message;               ///< of a failure; empty otherwise
-  std::string tier = "screen";       ///< screen, final, reference or calibration
+  std::string message;          ///< of a failure; empty otherwise
+  std::string tier = "screen";  ///< screen, final, reference or calibration
   std::int64_t trial = 0;
-  std::string verification;          ///< "verified", "consistent", "unverified"; empty where it did not come to it
-  std::map<std::string, Quantity> quantities;   ///< by name: time, power, energy, metrics, ...
-  std::map<std::string, double> phases;         ///< seconds spent: compile, verify, time, energy, ...
-  std::map<std::string, std::int64_t> resources;///< registers, spill_bytes, shared_bytes, ... of the binary
-  std::string board;                 ///< UUID of the device
-  std::string timestamp;             ///< UTC, ISO 8601
-  std::int64_t proposal = 0;         ///< the strategy's how-many-th proposal this was, from 0
-  std::int64_t told = 0;             ///< results the strategy had been told when it proposed this
+  std::string verification;  ///< "verified", "consistent", "unverified"; empty where it did not come to it
+  std::map<std::string, Quantity> quantities;     ///< by name: time, power, energy, metrics, ...
+  std::map<std::string, double> phases;           ///< seconds spent: compile, verify, time, energy, ...
+  std::map<std::string, std::int64_t> resources;  ///< registers, spill_bytes, shared_bytes, ... of the binary
+  std::string board;                              ///< UUID of the device
+  std::string timestamp;                          ///< UTC, ISO 8601
+  std::int64_t proposal = 0;                      ///< the strategy's how-many-th proposal this was, from 0
+  std::int64_t told = 0;                          ///< results the strategy had been told when it proposed this
 
   [[nodiscard]] bool ok() const noexcept { return outcome == Outcome::ok; }
 };
