@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "evaluate/session.hpp"
+#include "kernels/fma_chain/reference.hpp"
 #include "kernels/gemm/reference.hpp"
 #include "problem/problem.hpp"
 
@@ -68,9 +69,23 @@ void gemm(const Problem& problem, std::vector<std::vector<std::byte>>& bytes) {
                  arguments.reals("C", size(n, m)).data());
 }
 
+void fma_chain(const Problem& problem, std::vector<std::vector<std::byte>>& bytes) {
+  Arguments arguments(problem, bytes);
+  const int chains = arguments.integer("chains");
+  const int length = arguments.integer("length");
+  if (chains <= 0 || length <= 0 || length % 64 != 0) {
+    throw UsageError(
+        fmt::format("{}: ProblemSize [{}, {}]: fma_chain takes any number of chains and a length in multiples of 64",
+                    problem.file.string(), chains, length));
+  }
+  fma_chain_reference(chains, length, arguments.real("c"),
+                      arguments.reals("result", static_cast<std::size_t>(chains)).data());
+}
+
 }  // namespace
 
 void register_kernel_references() {
+  register_host_reference("fma_chain", fma_chain);
   register_host_reference("gemm", gemm);
 }
 
