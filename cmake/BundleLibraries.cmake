@@ -1,5 +1,6 @@
 # Run while installing: copies the shared libraries that the command needs into the tree, with their licences.
-# In: command_file, bundle_dir, licence_dir (the last two relative to the prefix).
+# In: command_file; bundle_dir and licence_dir, relative to the prefix; opencl_loader, which the command opens at run
+# time, so that it is not among the libraries it is linked to.
 
 # The C and C++ runtime stays the system's: the GPU's driver is loaded into the same process and may need a newer one
 # than ours, while a newer one runs programs built against an older. The sanitizers' runtimes belong to the compiler.
@@ -45,6 +46,11 @@ file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${command_file}
      PRE_EXCLUDE_REGEXES ${runtime_of_the_system})
 if(not_found)
   message(FATAL_ERROR "Installing ${command_file}: these libraries that it needs were not found: ${not_found}")
+endif()
+
+# The name that is opened is that of the interface, libOpenCL.so.1, not the linker's libOpenCL.so.
+if(EXISTS ${opencl_loader}.1)
+  list(APPEND found ${opencl_loader}.1)
 endif()
 
 foreach(library IN LISTS found)

@@ -44,12 +44,12 @@ if(TARGET wattune)
   install(CODE "
     set(command_file \"$<TARGET_FILE:wattune>\")
     set(bundle_dir \"${bundle_dir}\")
-    set(licence_dir \"${licence_dir}\")")
+    set(licence_dir \"${licence_dir}\")
+    set(opencl_loader \"${OpenCL_LIBRARY}\")")
   install(SCRIPT cmake/BundleLibraries.cmake)
 endif()
 
-# --- Kernels, documents ---
-install(DIRECTORY kernels/ DESTINATION ${CMAKE_INSTALL_DATADIR}/wattune/kernels PATTERN CMakeLists.txt EXCLUDE)
+# --- Documents (kernels/ installs itself) ---
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${licence_dir})
