@@ -38,8 +38,7 @@ install(FILES ${PROJECT_BINARY_DIR}/wattuneConfig.cmake ${PROJECT_BINARY_DIR}/wa
 # --- The command ---
 if(TARGET wattune)
   file(RELATIVE_PATH bundle_from_bin /${CMAKE_INSTALL_BINDIR} /${bundle_dir})
-  set_target_properties(wattune PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin
-                        INSTALL_RPATH $ORIGIN/${bundle_from_bin})
+  set_target_properties(wattune PROPERTIES INSTALL_RPATH $ORIGIN/${bundle_from_bin})
   install(TARGETS wattune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(CODE "
     set(command_file \"$<TARGET_FILE:wattune>\")
