@@ -26,7 +26,7 @@ log_run() {
   return "$status"
 }
 
-# configure PRESET [-DNAME=VALUE...]: configures with the preset; ccache is used where it is installed.
+# configure PRESET: configures with the preset; ccache is used where it is installed.
 configure() {
   local launcher=()
   if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi

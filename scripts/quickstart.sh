@@ -23,7 +23,7 @@ echo "== 2/3 building (log: $log)"
 mkdir -p build
 : >"$log"
 started=$SECONDS
-log_run "$log" configure release -DWATTUNE_TESTS=OFF
+log_run "$log" configure release
 log_run "$log" cmake --build --preset release -j "$(build_jobs)"
 echo "   built $wattune in $((SECONDS - started)) s"
 
