@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by the other scripts; not a program of its own.
 
 # The number of compilations to run at once: one a core, but no more than memory allows, since one may take 1.5 GB.
