@@ -14,6 +14,10 @@ if(WATTUNE_SANITIZE)
                          -fno-omit-frame-pointer)
   target_link_options(wattune_options INTERFACE -fsanitize=${WATTUNE_SANITIZE})
 endif()
+# Without this the fuzzer does not see which code of the libraries an input reaches.
+if(WATTUNE_FUZZERS)
+  target_compile_options(wattune_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 # wattune_library(NAME DEPENDS folder... LINK external-target...)
 # The folder being read becomes the static library wattune_NAME; nested folders are given as backend_opencl and so on.

@@ -77,13 +77,13 @@ installed_by_package_manager() {
   [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
+# CXXFLAGS is left unquoted: an activated conda environment holds several flags in it.
+# shellcheck disable=SC2086
 found_by_probe() {
   local what=${1#*:}
   case $1 in
     tool:c++) command -v "${CXX:-c++}" >/dev/null ;;
     tool:*) command -v "$what" >/dev/null ;;
-    # Unquoted, since an activated conda environment holds several flags in CXXFLAGS.
-    # shellcheck disable=SC2086
     header:*) echo "#include <$what>" | "${CXX:-c++}" ${CPPFLAGS:-} ${CXXFLAGS:-} -std=c++20 -E -x c++ - >/dev/null 2>&1 ;;
     driver:*) compgen -G "${OCL_ICD_VENDORS:-${CONDA_PREFIX:-}/etc/OpenCL/vendors}/*.icd" >/dev/null ||
       compgen -G '/etc/OpenCL/vendors/*.icd' >/dev/null ;;
