@@ -17,12 +17,12 @@ std::shared_ptr<const Api> Api::load(const std::string& library) {
         library, reason == nullptr ? "no reason given" : reason));
   }
   auto api = std::make_shared<Api>();
-#define WATTUNE_OPENCL_FIND(name)                                                                               \
-  api->name = reinterpret_cast<decltype(&::name)>(::dlsym(handle, #name));                                      \
-  if (api->name == nullptr) {                                                                                   \
-    throw DeviceError(fmt::format(                                                                              \
-        "cannot use OpenCL: {} has no function " #name " (it is older than OpenCL 1.2); install ocl-icd-libopencl1", \
-        library));                                                                                              \
+#define WATTUNE_OPENCL_FIND(name)                                                               \
+  api->name = reinterpret_cast<decltype(&::name)>(::dlsym(handle, #name));                      \
+  if (api->name == nullptr) {                                                                   \
+    throw DeviceError(fmt::format("cannot use OpenCL: {} has no function " #name                \
+                                  " (it is older than OpenCL 1.2); install ocl-icd-libopencl1", \
+                                  library));                                                    \
   }
   WATTUNE_OPENCL_FUNCTIONS(WATTUNE_OPENCL_FIND)
 #undef WATTUNE_OPENCL_FIND

@@ -43,8 +43,9 @@ class PlainPaths {
       folder_ = name;
       return;
     }
-    throw RunError("cannot compile with an include path that holds spaces: no folder could be made in TMPDIR or /tmp (" +
-                   system_error_text(errno) + ")");
+    throw RunError(
+        "cannot compile with an include path that holds spaces: no folder could be made in TMPDIR or /tmp (" +
+        system_error_text(errno) + ")");
   }
 
   std::filesystem::path folder_;
@@ -53,7 +54,8 @@ class PlainPaths {
 
 class OpenClCompiler final : public Compiler {
  public:
-  OpenClCompiler(std::shared_ptr<const Api> api, FoundDevice device) : api_(std::move(api)), device_(std::move(device)) {
+  OpenClCompiler(std::shared_ptr<const Api> api, FoundDevice device)
+      : api_(std::move(api)), device_(std::move(device)) {
     cl_int code = CL_SUCCESS;
     context_ = {api_->clCreateContext(nullptr, 1, &device_.id, nullptr, nullptr, &code), api_->clReleaseContext};
     check(code, "make an OpenCL context on " + device_.info.id + " for compiling");
@@ -102,9 +104,10 @@ class OpenClCompiler final : public Compiler {
 
   tl::expected<CompileResult, Failure> failed(cl_int code, const std::string& flags, const std::string& log) const {
     if (code == CL_COMPILER_NOT_AVAILABLE) {
-      throw DeviceError(fmt::format("cannot compile for {} ({}): its driver has no compiler; install the full OpenCL "
-                                    "driver of platform {}",
-                                    device_.info.id, device_.info.name, device_.info.platform));
+      throw DeviceError(
+          fmt::format("cannot compile for {} ({}): its driver has no compiler; install the full OpenCL "
+                      "driver of platform {}",
+                      device_.info.id, device_.info.name, device_.info.platform));
     }
     std::string message = log;
     if (code == CL_INVALID_BUILD_OPTIONS) {

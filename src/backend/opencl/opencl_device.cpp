@@ -21,7 +21,9 @@ struct OpenClBuffer final : Buffer {
   std::size_t size;
 };
 
-cl_mem memory_of(const Buffer& buffer) { return dynamic_cast<const OpenClBuffer&>(buffer).memory.get(); }
+cl_mem memory_of(const Buffer& buffer) {
+  return dynamic_cast<const OpenClBuffer&>(buffer).memory.get();
+}
 
 struct OpenClKernel final : Kernel {
   [[nodiscard]] std::map<std::string, std::int64_t> resources() const override {
@@ -97,7 +99,8 @@ class OpenClDevice final : public Device {
             std::size_t bytes) override;
   void fill(Buffer& buffer, std::size_t offset, std::size_t bytes, std::byte value) override;
   tl::expected<std::unique_ptr<Kernel>, Failure> load(const CompileResult& binary) override;
-  std::optional<Failure> write_symbol(Kernel& kernel, const std::string& name, std::span<const std::byte> data) override;
+  std::optional<Failure> write_symbol(Kernel& kernel, const std::string& name,
+                                      std::span<const std::byte> data) override;
   std::optional<Failure> check(const Launch& launch) override;
   std::optional<Failure> run(const Launch& launch) override;
   tl::expected<std::unique_ptr<Batch>, Failure> batch(const Launch& launch, unsigned launches,
@@ -148,10 +151,10 @@ std::unique_ptr<Buffer> OpenClDevice::allocate(std::size_t bytes) {
   MemoryOwner memory(api_->clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, bytes, nullptr, &code),
                      api_->clReleaseMemObject);
   if (code != CL_SUCCESS) {
-    throw DeviceError(fmt::format("cannot allocate {} bytes on {} ({}): {}; it has {} bytes, at most {} for one buffer; "
-                                  "use a smaller problem size",
-                                  bytes, info().id, info().name, error_text(code), info().global_memory,
-                                  info().max_allocation));
+    throw DeviceError(
+        fmt::format("cannot allocate {} bytes on {} ({}): {}; it has {} bytes, at most {} for one buffer; "
+                    "use a smaller problem size",
+                    bytes, info().id, info().name, error_text(code), info().global_memory, info().max_allocation));
   }
   return std::make_unique<OpenClBuffer>(std::move(memory), bytes);
 }
@@ -193,10 +196,10 @@ tl::expected<std::unique_ptr<Kernel>, Failure> OpenClDevice::load(const CompileR
   const unsigned char* data = binary.binary.data();
   cl_int code = CL_SUCCESS;
   cl_int status = CL_SUCCESS;
-  result->program = {
-      api_->clCreateProgramWithBinary(context_.get(), 1, &device_.id, &size, &data, &status, &code),
-      api_->clReleaseProgram};
-  if (code != CL_SUCCESS) return tl::unexpected(failure(code, Stage::enqueue, "load the program of kernel " + result->name));
+  result->program = {api_->clCreateProgramWithBinary(context_.get(), 1, &device_.id, &size, &data, &status, &code),
+                     api_->clReleaseProgram};
+  if (code != CL_SUCCESS)
+    return tl::unexpected(failure(code, Stage::enqueue, "load the program of kernel " + result->name));
   std::string log;
   code = build(*api_, result->program.get(), device_.id, "", log);
   if (code != CL_SUCCESS) {
@@ -214,30 +217,34 @@ tl::expected<std::unique_ptr<Kernel>, Failure> OpenClDevice::load(const CompileR
   query(CL_KERNEL_COMPILE_WORK_GROUP_SIZE, result->required_block);
   query(CL_KERNEL_LOCAL_MEM_SIZE, result->local_bytes);
   query(CL_KERNEL_PRIVATE_MEM_SIZE, result->private_bytes);
-  api_->clGetKernelInfo(result->kernel.get(), CL_KERNEL_NUM_ARGS, sizeof result->parameters, &result->parameters, nullptr);
+  api_->clGetKernelInfo(result->kernel.get(), CL_KERNEL_NUM_ARGS, sizeof result->parameters, &result->parameters,
+                        nullptr);
   return result;
 }
 
 std::optional<Failure> OpenClDevice::write_symbol(Kernel& kernel, const std::string& name, std::span<const std::byte>) {
-  return Failure{Outcome::launch,
-                 fmt::format("argument {} of kernel {} is a symbol, which OpenCL does not have; declare it as a constant "
-                             "argument",
-                             name, dynamic_cast<OpenClKernel&>(kernel).name)};
+  return Failure{
+      Outcome::launch,
+      fmt::format("argument {} of kernel {} is a symbol, which OpenCL does not have; declare it as a constant "
+                  "argument",
+                  name, dynamic_cast<OpenClKernel&>(kernel).name)};
 }
 
 std::optional<Failure> OpenClDevice::check(const Launch& launch) {
   const auto& kernel = dynamic_cast<const OpenClKernel&>(*launch.kernel);
   const auto& [grid, block] = launch.shape;
   const auto refuse = [&](Outcome outcome, const std::string& reason) {
-    return Failure{outcome, fmt::format("work-group {}x{}x{} of kernel {}: {}", block[0], block[1], block[2], kernel.name,
-                                        reason)};
+    return Failure{outcome, fmt::format("work-group {}x{}x{} of kernel {}: {}", block[0], block[1], block[2],
+                                        kernel.name, reason)};
   };
   constexpr std::uint64_t limit = std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 0; i < 3; ++i) {
     if (block[i] == 0 || grid[i] == 0) return refuse(Outcome::launch, "a size is zero");
-    if (grid[i] > limit / block[i]) return refuse(Outcome::resources, fmt::format("{} work-groups are too many", grid[i]));
+    if (grid[i] > limit / block[i])
+      return refuse(Outcome::resources, fmt::format("{} work-groups are too many", grid[i]));
     if (info().max_block[i] != 0 && block[i] > info().max_block[i]) {
-      return refuse(Outcome::resources, fmt::format("the device allows {} items in dimension {}", info().max_block[i], i));
+      return refuse(Outcome::resources,
+                    fmt::format("the device allows {} items in dimension {}", info().max_block[i], i));
     }
   }
   // No dimension is above the device's limit, so that the product of three cannot overflow.
@@ -274,7 +281,8 @@ std::optional<Failure> OpenClDevice::set_buffer(const OpenClKernel& kernel, cl_u
     MemoryOwner part(api_->clCreateSubBuffer(memory, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code),
                      api_->clReleaseMemObject);
     if (code != CL_SUCCESS) {
-      return failure(code, Stage::enqueue, fmt::format("make a sub-buffer for argument {} of kernel {}", index, kernel.name));
+      return failure(code, Stage::enqueue,
+                     fmt::format("make a sub-buffer for argument {} of kernel {}", index, kernel.name));
     }
     memory = part.get();
     prepared.sub_buffers.push_back(std::move(part));
@@ -442,9 +450,9 @@ tl::expected<double, Failure> OpenClBatch::take_oldest(cl_int status) {
     code = device_.api().clGetEventProfilingInfo(replay.end(), CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr);
   }
   if (code != CL_SUCCESS || end < start) {
-    return tl::unexpected(Failure{Outcome::measurement,
-                                  fmt::format("the driver of {} gives no valid times of a kernel: {}", device_.info().id,
-                                              code == CL_SUCCESS ? "it ends before it starts" : error_text(code))});
+    return tl::unexpected(Failure{
+        Outcome::measurement, fmt::format("the driver of {} gives no valid times of a kernel: {}", device_.info().id,
+                                          code == CL_SUCCESS ? "it ends before it starts" : error_text(code))});
   }
   return static_cast<double>(end - start) * 1e-9;
 }

@@ -69,13 +69,13 @@ FoundDevice describe(const Api& api, cl_platform_id platform, cl_device_id id) {
   found.id = id;
   found.extensions = text(api, id, CL_DEVICE_EXTENSIONS);
   found.available = number<cl_bool>(api, id, CL_DEVICE_AVAILABLE).value_or(CL_TRUE) == CL_TRUE;
-  found.alignment = std::max<std::size_t>(number<cl_uint>(api, id, CL_DEVICE_MEM_BASE_ADDR_ALIGN).value_or(1024) / 8, 1);
+  found.alignment =
+      std::max<std::size_t>(number<cl_uint>(api, id, CL_DEVICE_MEM_BASE_ADDR_ALIGN).value_or(1024) / 8, 1);
   DeviceInfo& info = found.info;
   info.name = text(api, id, CL_DEVICE_NAME);
   info.backend = "opencl";
   info.kind = kind_of(number<cl_device_type>(api, id, CL_DEVICE_TYPE).value_or(CL_DEVICE_TYPE_DEFAULT));
-  info.platform =
-      info_string([&](auto... a) { return api.clGetPlatformInfo(platform, CL_PLATFORM_NAME, a...); });
+  info.platform = info_string([&](auto... a) { return api.clGetPlatformInfo(platform, CL_PLATFORM_NAME, a...); });
   info.driver = text(api, id, CL_DRIVER_VERSION);
   info.global_memory = number<cl_ulong>(api, id, CL_DEVICE_GLOBAL_MEM_SIZE).value_or(0);
   info.local_memory = number<cl_ulong>(api, id, CL_DEVICE_LOCAL_MEM_SIZE).value_or(0);
@@ -135,9 +135,10 @@ FoundDevice find_device(const Api& api, const std::string& id) {
   for (FoundDevice& device : devices) {
     if (device.info.id != id) continue;
     if (!device.available) {
-      throw DeviceError(fmt::format("cannot open OpenCL device {} ({}): its driver reports it as not available; check "
-                                    "that no other program holds it exclusively",
-                                    id, device.info.name));
+      throw DeviceError(
+          fmt::format("cannot open OpenCL device {} ({}): its driver reports it as not available; check "
+                      "that no other program holds it exclusively",
+                      id, device.info.name));
     }
     return device;
   }

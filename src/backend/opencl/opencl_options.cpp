@@ -12,15 +12,38 @@ namespace wattune::opencl {
 namespace {
 
 /// Options that only CUDA or C++ compilers know, by how they begin.
-constexpr std::array<std::string_view, 27> foreign_prefixes = {
-    "-std=c++",  "-std=gnu++",  "--std=",     "-arch",        "--gpu-",      "-gencode",    "--generate-code", "-code",
-    "--use_fast_math", "-use_fast_math", "-X", "--ptxas-options", "--maxrregcount", "-maxrregcount", "-lineinfo",
-    "--generate-line-info", "--fmad", "-fmad", "-O1", "-O2", "-O3", "-m64", "-rdc", "--expt-", "-default-device",
-    "--device-", "-ccbin"};
+constexpr std::array<std::string_view, 27> foreign_prefixes = {"-std=c++",
+                                                               "-std=gnu++",
+                                                               "--std=",
+                                                               "-arch",
+                                                               "--gpu-",
+                                                               "-gencode",
+                                                               "--generate-code",
+                                                               "-code",
+                                                               "--use_fast_math",
+                                                               "-use_fast_math",
+                                                               "-X",
+                                                               "--ptxas-options",
+                                                               "--maxrregcount",
+                                                               "-maxrregcount",
+                                                               "-lineinfo",
+                                                               "--generate-line-info",
+                                                               "--fmad",
+                                                               "-fmad",
+                                                               "-O1",
+                                                               "-O2",
+                                                               "-O3",
+                                                               "-m64",
+                                                               "-rdc",
+                                                               "--expt-",
+                                                               "-default-device",
+                                                               "--device-",
+                                                               "-ccbin"};
 
 /// Those of them whose value may follow as the next option.
-constexpr std::array<std::string_view, 9> with_separate_value = {
-    "-arch", "-gencode", "--generate-code", "-code", "-Xptxas", "-Xcompiler", "--ptxas-options", "-maxrregcount", "-ccbin"};
+constexpr std::array<std::string_view, 9> with_separate_value = {"-arch",           "-gencode",      "--generate-code",
+                                                                 "-code",           "-Xptxas",       "-Xcompiler",
+                                                                 "--ptxas-options", "-maxrregcount", "-ccbin"};
 
 bool is_foreign(std::string_view option) {
   return std::any_of(foreign_prefixes.begin(), foreign_prefixes.end(),

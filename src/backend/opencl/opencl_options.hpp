@@ -11,10 +11,10 @@
 namespace wattune::opencl {
 
 struct BuildOptions {
-  std::vector<std::string> options;                       ///< none holds white space
+  std::vector<std::string> options;                          ///< none holds white space
   std::vector<std::pair<std::string, std::string>> defines;  ///< from -D, whose values may hold white space
-  std::vector<std::filesystem::path> include_paths;       ///< absolute, in the order of the search
-  std::vector<std::string> notes;                         ///< one line for each option that was dropped
+  std::vector<std::filesystem::path> include_paths;          ///< absolute, in the order of the search
+  std::vector<std::string> notes;                            ///< one line for each option that was dropped
 };
 
 /// Options for CUDA or C++ compilers are dropped with a note. Relative -I paths start at the source's folder, which is
