@@ -68,6 +68,22 @@ const json* optional_object(const json& object, const char* key) {
 
 }  // namespace
 
+void append_key(std::string& key, const std::vector<Value>& configuration) {
+  for (const auto& value : configuration) {
+    if (value.is_string()) {
+      key.append(std::to_string(value.as_string().size())).append(1, '\'').append(value.as_string());
+    } else if (value.is_int() || value.is_bool()) {
+      key.append(std::to_string(value.as_int()));
+    } else if (value.is_float() && std::trunc(value.as_double()) == value.as_double() &&
+               std::fabs(value.as_double()) < 9e15) {
+      key.append(std::to_string(static_cast<std::int64_t>(value.as_double())));
+    } else {
+      key.append(value.str());
+    }
+    key.append(1, ';');
+  }
+}
+
 json to_json(const Quantity& quantity) {
   return {{"value", number_or_null(quantity.value)},
           {"unit", quantity.unit},

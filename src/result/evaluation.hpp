@@ -41,6 +41,9 @@ struct Evaluation {
   [[nodiscard]] bool ok() const noexcept { return outcome == Outcome::ok; }
 };
 
+/// Appends to `key` a text that two configurations share exactly where their values are equal (1, 1.0 and True are).
+void append_key(std::string& key, const std::vector<Value>& configuration);
+
 /// As in journals and --json. NaN becomes null.
 nlohmann::json to_json(const Quantity& quantity);
 Quantity quantity_from_json(const nlohmann::json& json);

@@ -17,25 +17,6 @@ std::optional<double> cost(const Evaluation& evaluation, const Objective& object
   return objective.direction == Direction::minimize ? *value : -*value;
 }
 
-/// Text that values share exactly where they are equal as Python sees it: 1, 1.0 and True are one value.
-std::string key_of(const Value& value) {
-  if (value.is_string()) return "'" + value.as_string();
-  if (value.is_bool()) return std::to_string(value.as_int());
-  if (value.is_float() && std::trunc(value.as_double()) == value.as_double() && std::fabs(value.as_double()) < 9e15) {
-    return std::to_string(static_cast<std::int64_t>(value.as_double()));
-  }
-  return value.str();
-}
-
-std::string key_of(const std::vector<Value>& configuration) {
-  std::string key;
-  for (const auto& value : configuration) {
-    const std::string text = key_of(value);
-    key.append(std::to_string(text.size())).append(1, ':').append(text);
-  }
-  return key;
-}
-
 /// How strongly an evaluation stands for its configuration; 0: not at all.
 int rank_of(const Evaluation& evaluation) {
   if (evaluation.tier != "final" && evaluation.tier != "screen") return 0;
@@ -121,7 +102,9 @@ std::vector<std::size_t> competing(std::span<const Evaluation> evaluations) {
   for (std::size_t i = 0; i < evaluations.size(); ++i) {
     const int rank = rank_of(evaluations[i]);
     if (rank == 0) continue;
-    const auto [entry, added] = standing.try_emplace(key_of(evaluations[i].configuration), i);
+    std::string key;
+    append_key(key, evaluations[i].configuration);
+    const auto [entry, added] = standing.try_emplace(std::move(key), i);
     if (!added && rank >= rank_of(evaluations[entry->second])) entry->second = i;
   }
   std::vector<std::size_t> indices;

@@ -1,5 +1,6 @@
 #pragma once
-// The journal: JSON Lines, append-only, synced. A header line, then one line per evaluation. docs/journal.md describes it.
+// The journal: JSON Lines, append-only, synced. A header line, then one line per evaluation. docs/journal.md describes
+// it.
 
 #include <filesystem>
 #include <memory>
@@ -24,13 +25,13 @@ struct JournalHeader {
   std::vector<std::string> restrictions;
   std::vector<std::int64_t> problem_size;
   std::string device_name, device_id, board, backend, driver, compiler;
-  std::string meter;          ///< "none" or its name
+  std::string meter;  ///< "none" or its name
   std::string host;
   std::uint64_t seed = 0;
   std::string strategy;
   bool simulated = false;
-  std::string version;        ///< of wattune
-  std::string created;        ///< UTC
+  std::string version;  ///< of wattune
+  std::string created;  ///< UTC
 
   /// What must agree for a journal to be resumed: problem hash, device model, backend, parameters.
   [[nodiscard]] std::optional<std::string> conflict_with(const JournalHeader& other) const;
@@ -39,8 +40,8 @@ struct JournalHeader {
 /// A journal as read: whole lines only.
 struct JournalContent {
   JournalHeader header;
-  std::vector<Evaluation> evaluations;   ///< in the order of the file; a key that occurs twice counts once, the last
-  std::vector<std::string> warnings;     ///< what was dropped and why, with line numbers
+  std::vector<Evaluation> evaluations;  ///< in the order of the file; a key that occurs twice counts once, the last
+  std::vector<std::string> warnings;    ///< what was dropped and why, with line numbers
 };
 
 /// @throws UsageError for a file that is no journal.
@@ -54,7 +55,8 @@ class Journal {
   /// pid), or the file is another device's.
   static Journal open(const std::filesystem::path& folder, const JournalHeader& header);
 
-  /// "FOLDER/NAME-HASH8.jsonl"
+  /// "FOLDER/NAME-HASH8.jsonl", the hash covering all that must agree: another version of the problem, another device
+  /// model or other values of parameters open a journal of their own.
   static std::filesystem::path path_for(const std::filesystem::path& folder, const JournalHeader& header);
 
   Journal(Journal&&) noexcept;
@@ -65,11 +67,18 @@ class Journal {
   /// What it held when it was opened.
   [[nodiscard]] const JournalContent& before() const noexcept;
 
+  /// What a user may want to know, one line each: journals of the same problem in the folder that are not gone on with
+  /// and why, a driver that has changed since the journal was begun.
+  [[nodiscard]] const std::vector<std::string>& notes() const noexcept;
+
   /// Appends. The line is written at once and synced by a thread of the journal's own, never holding the caller up for
-  /// the disk. @throws RunError for a full disk or any other write error, which also surfaces from flush().
+  /// the disk. Any thread may call it.
+  /// @throws RunError for a full disk or any other write error: nothing of this evaluation stays in the file, all
+  /// before it does, and a later append may succeed. Also throws, with the line written, what the thread has met with
+  /// since the last call (a sync that failed, a lock that was lost): such an error surfaces once, here or from flush().
   void append(const Evaluation& evaluation);
 
-  /// Waits until everything appended is on disk.
+  /// Waits until everything appended is on disk. @throws RunError for what the thread has met with.
   void flush();
 
  private:
