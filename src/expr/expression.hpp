@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "expr/arithmetic.hpp"
 #include "expr/value.hpp"
 
 namespace wattune {
@@ -21,13 +22,23 @@ struct Node;
 /// A faulty expression: what() names the expression, the column (1-based) and what is wrong.
 class ExpressionError : public UsageError {
  public:
-  ExpressionError(std::string_view expression, std::size_t column, std::string_view reason);
+  ExpressionError(std::string_view expression, std::size_t column, std::string_view reason,
+                  Fault fault = Fault::syntax);
   [[nodiscard]] std::size_t column() const noexcept { return column_; }
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
+  [[nodiscard]] Fault fault() const noexcept { return fault_; }
 
  private:
   std::size_t column_;
   std::string reason_;
+  Fault fault_;
+};
+
+/// Why an evaluation failed.
+struct EvaluationFault {
+  Fault fault = Fault::none;
+  std::size_t column = 0;
+  std::string reason;
 };
 
 /// An expression compiled against an order of names.
@@ -39,6 +50,14 @@ class Program {
   /// Evaluates with values[i] for the i-th name given to Expression::compile. Work is bounded.
   /// @throws ExpressionError on division by zero, integer overflow or operands of the wrong type.
   [[nodiscard]] Value evaluate(std::span<const Value> values) const;
+
+  /// The same where failing is normal: leaves the value in `result`, or says why there is none.
+  [[nodiscard]] Fault evaluate(std::span<const Value> values, Value& result) const;
+  /// Whether the value is truthy.
+  [[nodiscard]] Fault test(std::span<const Value> values, bool& result) const;
+
+  /// Evaluates again to tell in full why it fails. Empty (Fault::none) where it does not.
+  [[nodiscard]] EvaluationFault explain_fault(std::span<const Value> values) const;
 
  private:
   std::shared_ptr<const Code> code_;

@@ -24,6 +24,9 @@ class Value {
   Value(const char* value) : data_(std::string(value)) {}            // NOLINT(google-explicit-constructor)
   Value(List value) : data_(std::make_shared<const List>(std::move(value))) {}  // NOLINT(google-explicit-constructor)
 
+  enum class Type : std::uint8_t { boolean, integer, floating, string, list };
+  [[nodiscard]] Type type() const noexcept { return static_cast<Type>(data_.index()); }
+
   [[nodiscard]] bool is_bool() const noexcept { return std::holds_alternative<bool>(data_); }
   [[nodiscard]] bool is_int() const noexcept { return std::holds_alternative<std::int64_t>(data_); }
   [[nodiscard]] bool is_float() const noexcept { return std::holds_alternative<double>(data_); }
@@ -48,7 +51,7 @@ class Value {
   /// "int", "float", "bool", "str" or "list".
   [[nodiscard]] std::string_view type_name() const noexcept;
 
-  /// Python's ==: 1 == 1.0 == True; a string equals only a string.
+  /// Python's ==: 1 == 1.0 == True; a string equals only a string. Integers and floats compare exactly.
   friend bool operator==(const Value& a, const Value& b);
 
  private:
