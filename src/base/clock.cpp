@@ -3,8 +3,27 @@
 #include <fmt/format.h>
 
 #include <ctime>
+#include <thread>
 
 namespace wattune {
+
+namespace {
+
+class RealClock final : public Clock {
+ public:
+  double now() override { return monotonic_seconds(); }
+  void sleep_until(double seconds) override {
+    const double left = seconds - now();
+    if (left > 0) std::this_thread::sleep_for(std::chrono::duration<double>(left));
+  }
+};
+
+}  // namespace
+
+Clock& real_clock() {
+  static RealClock clock;
+  return clock;
+}
 
 std::string utc_timestamp() {
   timespec now{};

@@ -6,22 +6,27 @@
 #include <tl/expected.hpp>
 
 #include "backend/backend.hpp"
+#include "base/clock.hpp"
 #include "power/meter.hpp"
 #include "result/evaluation.hpp"
 
 namespace wattune {
 
 struct EnergyOptions {
-  unsigned ramp_ticks = 1;        ///< whole ticks after the load began that are not counted: power is still rising
-  unsigned ticks = 3;             ///< ticks of the counter that a window spans
-  double max_seconds = 10;        ///< give up where the counter does not move
+  unsigned ramp_ticks = 1;  ///< whole ticks after the load began that are not counted: power is still rising
+  unsigned ticks = 3;       ///< ticks of the counter that a window spans
+  double max_seconds = 10;  ///< give up where the counter does not move
 };
 
-/// Keeps two replays of the batch queued and cuts a window at counter ticks. Quantities: energy (J per launch), power
-/// (W over the window), sm_clock, memory_clock (Hz), temperature (unit "degC"); each with standard error, n and flags
-/// (throttle reasons). Energy per launch = power of the window x device time per launch, both from the same loop.
+/// Keeps the device busy with replays of the batch (two at least are queued) and cuts a window at counter ticks; all in
+/// the calling thread. Quantities: energy (J per launch), power (W over the window), and where the meter offers them
+/// sm_clock, memory_clock (Hz) and temperature (unit "degC"); each with standard error, n and flags. Energy per launch =
+/// power of the window x device time per launch, both from the same loop. n of energy and power: ticks of the window.
+/// Flags: the meter's throttle reasons, and "drained" where the device ran out of work inside the window.
 /// The batch has nothing outstanding before and after. Failure: outcome measurement, or what the batch failed with.
+/// @param clock of the device; tests and simulations bring their own.
 tl::expected<std::map<std::string, Quantity>, Failure> measure_energy(Batch& batch, PowerMeter& meter,
-                                                                      const EnergyOptions& options);
+                                                                      const EnergyOptions& options,
+                                                                      Clock& clock = real_clock());
 
 }  // namespace wattune

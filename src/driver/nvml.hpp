@@ -1,0 +1,70 @@
+#pragma once
+// NVML, the library behind nvidia-smi, loaded at run time. Only functions that read are here: nothing that is loaded
+// through this table can change a device.
+
+#include <memory>
+#include <string>
+
+#include "driver/library.hpp"
+
+namespace wattune {
+
+/// nvmlReturn_t, as far as it is told apart here.
+enum class NvmlResult : int {
+  success = 0,
+  uninitialized = 1,
+  invalid_argument = 2,
+  not_supported = 3,
+  no_permission = 4,
+  not_found = 6,
+  insufficient_size = 7,
+  driver_not_loaded = 9,
+  function_not_found = 13,
+  gpu_is_lost = 15,
+  reset_required = 16,
+  version_mismatch = 18,
+  unknown = 999,
+};
+
+/// nvmlClockType_t.
+enum class NvmlClock : int { graphics = 0, sm = 1, memory = 2 };
+
+// Bits of the clock event reasons.
+inline constexpr unsigned long long nvml_reason_software_power_cap = 0x4;
+inline constexpr unsigned long long nvml_reason_hardware_slowdown = 0x8;
+inline constexpr unsigned long long nvml_reason_software_thermal = 0x20;
+inline constexpr unsigned long long nvml_reason_hardware_thermal = 0x40;
+inline constexpr unsigned long long nvml_reason_power_brake = 0x80;
+
+/// NVML_DEVICE_UUID_V2_BUFFER_SIZE.
+inline constexpr unsigned nvml_uuid_bytes = 96;
+
+using NvmlDevice = struct NvmlDeviceOpaque*;
+
+/// The function table. The functions that are marked optional are null where the driver is too old for them.
+struct Nvml {
+  SharedLibrary library;
+
+  NvmlResult (*init)() = nullptr;                                                                // nvmlInit_v2
+  NvmlResult (*shutdown)() = nullptr;                                                            // nvmlShutdown
+  const char* (*error_string)(NvmlResult) = nullptr;                                             // nvmlErrorString
+  NvmlResult (*device_by_uuid)(const char*, NvmlDevice*) = nullptr;                              // nvmlDeviceGetHandleByUUID
+  NvmlResult (*device_by_pci)(const char*, NvmlDevice*) = nullptr;                               // nvmlDeviceGetHandleByPciBusId_v2
+  NvmlResult (*device_uuid)(NvmlDevice, char*, unsigned length) = nullptr;                       // nvmlDeviceGetUUID
+  NvmlResult (*device_is_mig_instance)(NvmlDevice, unsigned* is) = nullptr;                      // nvmlDeviceIsMigDeviceHandle (optional)
+  NvmlResult (*device_mig_mode)(NvmlDevice, unsigned* current, unsigned* pending) = nullptr;     // nvmlDeviceGetMigMode (optional)
+  NvmlResult (*total_energy)(NvmlDevice, unsigned long long* millijoules) = nullptr;             // nvmlDeviceGetTotalEnergyConsumption (optional)
+  NvmlResult (*power_usage)(NvmlDevice, unsigned* milliwatts) = nullptr;                         // nvmlDeviceGetPowerUsage (optional)
+  NvmlResult (*clock_info)(NvmlDevice, NvmlClock, unsigned* megahertz) = nullptr;                // nvmlDeviceGetClockInfo (optional)
+  NvmlResult (*temperature)(NvmlDevice, int sensor, unsigned* celsius) = nullptr;                // nvmlDeviceGetTemperature (optional)
+  NvmlResult (*clock_event_reasons)(NvmlDevice, unsigned long long*) = nullptr;                  // nvmlDeviceGetCurrentClocksEventReasons, else ...ThrottleReasons (optional)
+
+  [[nodiscard]] std::string describe(NvmlResult result) const;
+};
+
+/// Loads and initialises NVML; it is shut down when the last owner is gone.
+/// @param path the library; where empty, WATTUNE_NVML, else libnvidia-ml.so.1 where the loader finds it.
+/// @throws DeviceError that names the library, where it was looked for, and what to install or set.
+std::shared_ptr<const Nvml> load_nvml(const std::string& path = {});
+
+}  // namespace wattune
