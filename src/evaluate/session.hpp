@@ -20,9 +20,9 @@ struct MeasureOptions {
   double min_time_seconds = 0.02;  ///< at least this much device time in timed batches
   double max_time_seconds = 0.5;   ///< stop timing after this much
   unsigned min_batches = 5;
-  unsigned energy_ticks = 3;       ///< window of an energy measurement, see EnergyOptions
-  /// Called as each phase of an evaluation begins: "load", "verify", "warm_up", "time", "energy", and "done" at its end.
-  /// "time" and "energy" are the windows in which nothing else should load the machine; the call may wait.
+  unsigned energy_ticks = 3;  ///< window of an energy measurement, see EnergyOptions
+  /// Called as each phase of an evaluation begins: "load", "verify", "warm_up", "time", "energy", and "done" at its
+  /// end. "time" and "energy" are the windows in which nothing else should load the machine; the call may wait.
   std::function<void(std::string_view phase)> on_phase;
 };
 
@@ -51,9 +51,13 @@ class Session {
   /// Runs this binary once and takes its outputs as the reference. For a reference kernel `configuration` is empty.
   std::optional<Failure> set_reference(const CompileResult& binary, const std::vector<Value>& configuration);
 
-  /// Verifies, then measures. Fills outcome, message, verification, quantities (time, with stderr and n; time_min,
-  /// spread, max_error; with a meter those of measure_energy() too), phases and resources; the caller fills the rest.
-  /// `poisoned` of the result says that this process must be replaced.
+  /// Verifies (once per binary and launch), then measures. Fills outcome, message, verification, quantities, phases and
+  /// resources; the caller fills the rest. `poisoned` of the result says that this process must be replaced.
+  ///
+  /// Quantities: time (median of the batches, s a launch; flag "noisy" where max_time_seconds ended the timing),
+  /// time_min, time_spread (standard deviation of the batches), max_error (largest |output - reference| /
+  /// max(|reference|, 1)), reset_time (where arguments are reset; time and energy are without it), and with a meter
+  /// those of measure_energy(). Flag "work_changes_on_repetition" on time, energy and power: see Reset.
   struct Result {
     Evaluation evaluation;
     bool poisoned = false;

@@ -1,0 +1,363 @@
+#include "evaluate/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/clock.hpp"
+#include "evaluate/argument_set.hpp"
+#include "evaluate/energy.hpp"
+#include "evaluate/statistics.hpp"
+#include "evaluate/timing.hpp"
+#include "evaluate/verifier.hpp"
+#include "problem/evaluate_in.hpp"
+
+namespace wattune {
+
+namespace {
+
+/// Long enough that two queued replays outlast any pause of this thread, short enough to stop soon.
+constexpr double energy_batch_seconds = 0.03;
+/// Below this share of the time the energy of resets is within the noise of the measurement.
+constexpr double negligible_share = 0.005;
+
+bool is_poison(Outcome outcome) {
+  return outcome == Outcome::crash || outcome == Outcome::lost_device;
+}
+
+/// Announces phases and adds up the seconds spent in each. Waiting in the announcement is nobody's time.
+class Phases {
+ public:
+  Phases(const MeasureOptions& options, std::map<std::string, double>& seconds)
+      : options_(options), seconds_(seconds) {}
+  void begin(const std::string& phase) {
+    end();
+    if (options_.on_phase) options_.on_phase(phase);
+    current_ = phase;
+    start_ = monotonic_seconds();
+  }
+  void end() {
+    if (!current_.empty()) seconds_[current_] += monotonic_seconds() - start_;
+    current_.clear();
+  }
+
+ private:
+  const MeasureOptions& options_;
+  std::map<std::string, double>& seconds_;
+  std::string current_;
+  double start_ = 0;
+};
+
+Quantity quantity(double value, const std::string& unit, double standard_error, std::size_t n) {
+  return {value, unit, standard_error, static_cast<std::int64_t>(n), {}};
+}
+
+/// a - b, where both were measured independently.
+Quantity difference(Quantity a, const Quantity& b) {
+  a.value -= b.value;
+  a.stderr_value = std::hypot(a.stderr_value, b.stderr_value);
+  return a;
+}
+
+}  // namespace
+
+struct Session::Impl {
+  Impl(const Problem& problem_in, Device& device_in, PowerMeter* meter_in, MeasureOptions options_in)
+      : problem(problem_in),
+        device(device_in),
+        meter(meter_in),
+        options(std::move(options_in)),
+        arguments(problem_in, device_in),
+        verifier(problem_in, device_in, arguments) {}
+
+  /// The kernel of a binary; the last one is kept, for many configurations share a binary.
+  tl::expected<Kernel*, Failure> load(const CompileResult& binary);
+  Launch launch_of(Kernel& kernel, const std::vector<Value>& configuration) const;
+  Launch reference_launch(Kernel& kernel) const;
+  std::optional<Failure> take_reference(const CompileResult& binary, const std::vector<Value>& configuration);
+
+  std::optional<Failure> evaluate(const CompileResult& binary, const std::vector<Value>& configuration,
+                                  Evaluation& evaluation, Phases& phases);
+  std::optional<Failure> verify(const Launch& launch, Evaluation& evaluation);
+  std::optional<Failure> time(const Launch& launch, Evaluation& evaluation, Phases& phases);
+  tl::expected<Quantity, Failure> time_of_resets();
+  std::optional<Failure> measure(const Launch& launch, Evaluation& evaluation);
+  tl::expected<std::map<std::string, Quantity>, Failure> energy_of(const Launch& launch, double seconds);
+  std::optional<Failure> flag_changing_work(const Launch& launch, bool drifting, Evaluation& evaluation);
+
+  [[nodiscard]] BatchMaker maker(const Launch& launch) {
+    return [this, &launch](unsigned launches) { return device.batch(launch, launches, arguments.resets()); };
+  }
+
+  const Problem& problem;
+  Device& device;
+  PowerMeter* meter;
+  MeasureOptions options;
+  ArgumentSet arguments;
+  Verifier verifier;
+
+  std::vector<std::uint8_t> loaded_binary;
+  std::string loaded_entry;
+  std::unique_ptr<Kernel> kernel;
+
+  /// A launch of the loaded kernel that has been verified: device settings do not change what a kernel computes.
+  struct Verified {
+    LaunchShape shape;
+    std::size_t shared_bytes;
+    std::vector<std::size_t> local_bytes;
+    Verifier::Verdict verdict;
+  };
+  std::vector<Verified> verified;
+};
+
+namespace {
+
+std::vector<std::size_t> local_bytes_of(const Launch& launch) {
+  std::vector<std::size_t> result;
+  for (const KernelArgument& argument : launch.arguments) {
+    if (const auto* local = std::get_if<LocalArgument>(&argument)) result.push_back(local->bytes);
+  }
+  return result;
+}
+
+}  // namespace
+
+// ---- loading
+
+tl::expected<Kernel*, Failure> Session::Impl::load(const CompileResult& binary) {
+  if (kernel && binary.entry == loaded_entry && binary.binary == loaded_binary) return kernel.get();
+  verified.clear();
+  kernel.reset();
+  auto loaded = device.load(binary);
+  if (!loaded) return tl::unexpected(loaded.error());
+  // Symbols go by their names in the source; the device knows what the binary calls them.
+  if (auto failed = arguments.write_symbols(**loaded)) return tl::unexpected(*failed);
+  kernel = std::move(*loaded);
+  loaded_binary = binary.binary;
+  loaded_entry = binary.entry;
+  return kernel.get();
+}
+
+Launch Session::Impl::launch_of(Kernel& loaded, const std::vector<Value>& configuration) const {
+  Launch launch;
+  launch.kernel = &loaded;
+  launch.shape = launch_shape(problem, configuration);
+  launch.shared_bytes = shared_memory_bytes(problem, configuration);
+  launch.arguments = arguments.kernel_arguments(configuration);
+  return launch;
+}
+
+Launch Session::Impl::reference_launch(Kernel& loaded) const {
+  const Verification::Kernel& reference = *problem.verification.kernel;
+  const std::map<std::string, Value> scope = {{"ProblemSize", problem_size_value(problem)}};
+  Launch launch;
+  launch.kernel = &loaded;
+  for (std::size_t i = 0; i < 3; ++i) {
+    launch.shape.grid[i] =
+        as_count(reference.grid[i], reference.grid[i].evaluate(scope), "the reference kernel's grid", false);
+    launch.shape.block[i] =
+        as_count(reference.block[i], reference.block[i].evaluate(scope), "the reference kernel's block", false);
+  }
+  launch.shared_bytes = problem.shared_memory;
+  launch.arguments = arguments.kernel_arguments(problem.defaults);
+  return launch;
+}
+
+std::optional<Failure> Session::Impl::take_reference(const CompileResult& binary,
+                                                     const std::vector<Value>& configuration) {
+  auto loaded = load(binary);
+  if (!loaded) return loaded.error();
+  verified.clear();
+  const bool is_reference_kernel = configuration.empty() && problem.verification.kernel.has_value();
+  const Launch launch = is_reference_kernel ? reference_launch(**loaded) : launch_of(**loaded, configuration);
+  return verifier.take_reference(launch, is_reference_kernel);
+}
+
+// ---- evaluation
+
+std::optional<Failure> Session::Impl::evaluate(const CompileResult& binary, const std::vector<Value>& configuration,
+                                               Evaluation& evaluation, Phases& phases) {
+  evaluation.resources = binary.resources;
+  phases.begin("load");
+  auto loaded = load(binary);
+  if (!loaded) return loaded.error();
+  for (const auto& [name, value] : (*loaded)->resources()) evaluation.resources[name] = value;
+  const Launch launch = launch_of(**loaded, configuration);
+  if (auto failed = device.check(launch)) return failed;
+
+  phases.begin("verify");
+  if (auto failed = verify(launch, evaluation)) return failed;
+  return time(launch, evaluation, phases);
+}
+
+std::optional<Failure> Session::Impl::verify(const Launch& launch, Evaluation& evaluation) {
+  const auto local_bytes = local_bytes_of(launch);
+  auto known = std::find_if(verified.begin(), verified.end(), [&](const Verified& earlier) {
+    return earlier.shape.grid == launch.shape.grid && earlier.shape.block == launch.shape.block &&
+           earlier.shared_bytes == launch.shared_bytes && earlier.local_bytes == local_bytes;
+  });
+  if (known == verified.end()) {
+    auto verdict = verifier.verify(launch);
+    if (!verdict) return verdict.error();
+    known = verified.insert(verified.end(), {launch.shape, launch.shared_bytes, local_bytes, *verdict});
+  }
+  evaluation.verification = known->verdict.verification;
+  if (known->verdict.max_error) {
+    evaluation.quantities["max_error"] =
+        quantity(*known->verdict.max_error, "", std::numeric_limits<double>::quiet_NaN(), 1);
+  }
+  return std::nullopt;
+}
+
+std::optional<Failure> Session::Impl::time(const Launch& launch, Evaluation& evaluation, Phases& phases) {
+  phases.begin("warm_up");
+  arguments.restore();
+  auto warm = warm_up(maker(launch), options);
+  if (!warm) return warm.error();
+
+  phases.begin("time");
+  arguments.restore();
+  auto samples = time_batch(*warm, options);
+  if (!samples) return samples.error();
+  const Summary summary = summarize(samples->seconds);
+  const std::size_t n = samples->seconds.size();
+  Quantity seconds = quantity(summary.median, "s", summary.standard_error, n);
+  Quantity least = quantity(summary.minimum, "s", std::numeric_limits<double>::quiet_NaN(), n);
+  if (samples->noisy) seconds.flags.emplace_back("noisy");
+  if (!arguments.resets().empty()) {
+    const auto reset = time_of_resets();
+    if (!reset) return reset.error();
+    evaluation.quantities["reset_time"] = *reset;
+    seconds = difference(seconds, *reset);
+    least = difference(least, *reset);
+    if (!(seconds.value > 0)) {
+      return Failure{Outcome::measurement,
+                     fmt::format("the kernel cannot be timed: resetting its arguments takes {:.3g} s and everything "
+                                 "together {:.3g} s; use a larger problem, or Reset \"none\"",
+                                 reset->value, summary.median)};
+    }
+  }
+  evaluation.quantities["time"] = seconds;
+  evaluation.quantities["time_min"] = least;
+  if (n > 1) {
+    evaluation.quantities["time_spread"] =
+        quantity(summary.deviation, "s", std::numeric_limits<double>::quiet_NaN(), n);
+  }
+  warm->batch.reset();
+  if (meter != nullptr) {
+    phases.begin("energy");
+    if (auto failed = measure(launch, evaluation)) return failed;
+  }
+  return flag_changing_work(launch, drifts(samples->seconds), evaluation);
+}
+
+tl::expected<Quantity, Failure> Session::Impl::time_of_resets() {
+  const Launch nothing;
+  auto warm = warm_up(maker(nothing), options);
+  if (!warm) return tl::unexpected(warm.error());
+  const auto samples = time_batch(*warm, options);
+  if (!samples) return tl::unexpected(samples.error());
+  const Summary summary = summarize(samples->seconds);
+  return quantity(summary.median, "s", summary.standard_error, samples->seconds.size());
+}
+
+// ---- energy
+
+tl::expected<std::map<std::string, Quantity>, Failure> Session::Impl::energy_of(const Launch& launch, double seconds) {
+  auto batch = maker(launch)(launches_for(energy_batch_seconds, seconds));
+  if (!batch) return tl::unexpected(batch.error());
+  EnergyOptions energy_options;
+  energy_options.ticks = options.energy_ticks;
+  return measure_energy(**batch, *meter, energy_options);
+}
+
+std::optional<Failure> Session::Impl::measure(const Launch& launch, Evaluation& evaluation) {
+  const Quantity seconds = evaluation.quantities.at("time");
+  const auto reset = evaluation.quantities.find("reset_time");
+  const double reset_seconds = reset == evaluation.quantities.end() ? 0 : reset->second.value;
+  arguments.restore();
+  auto measured = energy_of(launch, seconds.value + reset_seconds);
+  if (!measured) return measured.error();
+  if (reset_seconds > negligible_share * seconds.value && measured->contains("energy")) {
+    const auto of_resets = energy_of(Launch{}, reset_seconds);
+    if (!of_resets) return of_resets.error();
+    if (!of_resets->contains("energy")) return Failure{Outcome::measurement, "the energy of resets was not measured"};
+    Quantity& energy = measured->at("energy");
+    energy = difference(energy, of_resets->at("energy"));
+    if (measured->contains("power")) {
+      // The window's power is that of kernel and resets together.
+      Quantity& power = measured->at("power");
+      power.value = energy.value / seconds.value;
+      power.stderr_value =
+          power.value * std::hypot(energy.stderr_value / energy.value, seconds.stderr_value / seconds.value);
+    }
+  }
+  for (auto& [name, value] : *measured) evaluation.quantities[name] = std::move(value);
+  return std::nullopt;
+}
+
+std::optional<Failure> Session::Impl::flag_changing_work(const Launch& launch, bool drifting, Evaluation& evaluation) {
+  if (!arguments.accumulates()) return std::nullopt;
+  bool changes = drifting;
+  if (!changes && !arguments.accumulated_values_are_finite()) {
+    // Only repetition is to blame if a single launch leaves finite values.
+    arguments.restore();
+    if (auto failed = device.run(launch)) return failed;
+    changes = arguments.accumulated_values_are_finite();
+  }
+  if (!changes) return std::nullopt;
+  for (const char* name : {"time", "energy", "power"}) {
+    const auto found = evaluation.quantities.find(name);
+    if (found != evaluation.quantities.end()) found->second.flags.emplace_back("work_changes_on_repetition");
+  }
+  return std::nullopt;
+}
+
+// ---- the public face
+
+Session::Session(const Problem& problem, Device& device, PowerMeter* meter, MeasureOptions options)
+    : impl_(std::make_unique<Impl>(problem, device, meter, std::move(options))) {}
+
+Session::~Session() = default;
+
+Session::Needs Session::needs() const noexcept {
+  return impl_->verifier.needs();
+}
+
+std::optional<Failure> Session::set_reference(const CompileResult& binary, const std::vector<Value>& configuration) {
+  try {
+    return impl_->take_reference(binary, configuration);
+  } catch (const DeviceError& error) {
+    return Failure{Outcome::crash, error.what()};
+  } catch (const ExpressionError& error) {
+    return Failure{Outcome::launch, error.what()};
+  }
+}
+
+Session::Result Session::evaluate(const CompileResult& binary, const std::vector<Value>& configuration) {
+  Result result;
+  Evaluation& evaluation = result.evaluation;
+  evaluation.configuration = configuration;
+  Phases phases(impl_->options, evaluation.phases);
+  std::optional<Failure> failed;
+  try {
+    failed = impl_->evaluate(binary, configuration, evaluation, phases);
+  } catch (const DeviceError& error) {
+    // Memory that cannot be read or written any more: an earlier launch has broken the context.
+    failed = Failure{Outcome::crash, error.what()};
+  } catch (const ExpressionError& error) {
+    failed = Failure{Outcome::launch, error.what()};
+  }
+  phases.end();
+  if (impl_->options.on_phase) impl_->options.on_phase("done");
+  if (failed) {
+    evaluation.outcome = failed->outcome;
+    evaluation.message = failed->message;
+    result.poisoned = is_poison(failed->outcome);
+  }
+  return result;
+}
+
+}  // namespace wattune

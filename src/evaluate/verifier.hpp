@@ -1,0 +1,45 @@
+#pragma once
+// Reference outputs, and the run of a configuration that is held against them.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "evaluate/argument_set.hpp"
+#include "evaluate/session.hpp"
+#include "problem/problem.hpp"
+
+namespace wattune {
+
+class Verifier {
+ public:
+  /// Computes or reads the reference where it comes from the host. @throws UsageError where it cannot be had.
+  Verifier(const Problem& problem, Device& device, ArgumentSet& arguments);
+
+  [[nodiscard]] Session::Needs needs() const noexcept;
+
+  /// Runs a launch once and takes its outputs as the reference.
+  std::optional<Failure> take_reference(const Launch& launch, bool is_reference_kernel);
+
+  struct Verdict {
+    std::string verification;         ///< "verified", "consistent" or "unverified"
+    std::optional<double> max_error;  ///< see Comparison; nothing where nothing was compared
+  };
+  /// Runs a launch once, looks for writes out of bounds and compares the outputs.
+  tl::expected<Verdict, Failure> verify(const Launch& launch);
+
+ private:
+  void compute_host_reference();
+  void read_reference_data();
+  std::optional<Failure> run_guarded(const Launch& launch);
+  [[nodiscard]] Tolerance tolerance(const Argument& argument) const;
+
+  const Problem& problem_;
+  Device& device_;
+  ArgumentSet& arguments_;
+  std::vector<std::vector<std::byte>> reference_;  ///< one per output; empty until it is known
+  std::string kind_;                               ///< of the reference: "verified" or "consistent"
+};
+
+}  // namespace wattune
