@@ -1,0 +1,226 @@
+#include "evaluate/energy.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "virtual_device.hpp"
+
+namespace wattune {
+namespace {
+
+using testing::HasSubstr;
+
+class MeasureEnergy : public testing::Test {
+ protected:
+  /// Watts while the device works, and while it does not.
+  double load(double time) const {
+    const bool busy = batch.first_start && time >= *batch.first_start && time < batch.busy_until;
+    return busy ? 600 : 120;
+  }
+
+  VirtualClock clock;
+  VirtualBatch batch{clock, 0.020, 10};
+  VirtualMeter meter{clock, [this](double time) { return load(time); }};
+  EnergyOptions options;
+};
+
+TEST_F(MeasureEnergy, gives_power_and_energy_per_launch_of_a_constant_load) {
+  const auto result = measure_energy(batch, meter, options, clock);
+  ASSERT_TRUE(result) << result.error().message;
+  const Quantity power = result->at("power");
+  EXPECT_NEAR(power.value, 600, 0.01 * 600);
+  EXPECT_EQ(power.unit, "W");
+  EXPECT_EQ(power.n, 3);
+  const Quantity energy = result->at("energy");
+  EXPECT_NEAR(energy.value, power.value * 0.002, 1e-9);
+  EXPECT_EQ(energy.unit, "J");
+  EXPECT_EQ(energy.n, 3);
+  EXPECT_TRUE(energy.flags.empty());
+}
+
+TEST_F(MeasureEnergy, leaves_nothing_queued) {
+  ASSERT_TRUE(measure_energy(batch, meter, options, clock));
+  EXPECT_EQ(batch.outstanding(), 0U);
+}
+
+TEST_F(MeasureEnergy, keeps_at_least_two_replays_queued_and_more_of_short_ones) {
+  VirtualBatch longer(clock, 0.2, 1);
+  ASSERT_TRUE(measure_energy(longer, meter, options, clock));
+  EXPECT_EQ(longer.most_outstanding, 2U);
+  VirtualBatch shorter(clock, 0.005, 1);
+  ASSERT_TRUE(measure_energy(shorter, meter, options, clock));
+  EXPECT_EQ(shorter.most_outstanding, 12U);
+}
+
+TEST_F(MeasureEnergy, takes_a_window_of_as_many_ticks_as_asked_after_the_ramp) {
+  for (const unsigned ticks : {1U, 2U, 5U, 20U}) {
+    options.ticks = ticks;
+    const double before = clock.now();
+    const auto result = measure_energy(batch, meter, options, clock);
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->at("energy").n, ticks);
+    const double periods = (clock.now() - before) / meter.period;
+    EXPECT_GT(periods, ticks + 1);
+    EXPECT_LT(periods, ticks + 4);
+  }
+}
+
+TEST_F(MeasureEnergy, does_not_count_the_ticks_of_the_ramp) {
+  // Power that rises over the first whole tick: 300 W until 0.15 s after the start of the load.
+  meter.power = [this](double time) {
+    const double age = batch.first_start ? time - *batch.first_start : -1;
+    return age < 0 ? 120 : age < 0.11 ? 300 : 600;
+  };
+  options.ramp_ticks = 2;
+  const auto result = measure_energy(batch, meter, options, clock);
+  ASSERT_TRUE(result);
+  EXPECT_NEAR(result->at("power").value, 600, 6);
+}
+
+TEST_F(MeasureEnergy, stays_within_its_standard_errors_where_calls_jitter) {
+  meter.jitter_seconds = 0.002;
+  options.ticks = 3;
+  int within_three = 0;
+  double worst = 0;
+  constexpr int repetitions = 60;
+  for (int i = 0; i < repetitions; ++i) {
+    const auto result = measure_energy(batch, meter, options, clock);
+    ASSERT_TRUE(result);
+    const Quantity power = result->at("power");
+    ASSERT_TRUE(std::isfinite(power.stderr_value));
+    worst = std::max(worst, std::abs(power.value - 600) / 600);
+    if (std::abs(power.value - 600) <= 3 * power.stderr_value) ++within_three;
+    clock.pass(0.0371);
+  }
+  EXPECT_LT(worst, 0.02);
+  EXPECT_GE(within_three, repetitions * 8 / 10);
+}
+
+TEST_F(MeasureEnergy, gets_more_precise_with_more_ticks) {
+  meter.jitter_seconds = 0.002;
+  auto mean_error = [&](unsigned ticks) {
+    options.ticks = ticks;
+    double sum = 0;
+    for (int i = 0; i < 20; ++i) sum += std::abs(measure_energy(batch, meter, options, clock)->at("power").value - 600);
+    return sum / 20;
+  };
+  const double few = mean_error(2);
+  EXPECT_LT(mean_error(40), few / 3);
+}
+
+TEST_F(MeasureEnergy, reports_the_scatter_of_the_power_as_standard_error) {
+  // 30 W up and down from one tick to the next.
+  meter.power = [](double time) { return 600 + (std::fmod(time - 99.937, 0.2) < 0.1 ? 30 : -30); };
+  options.ticks = 10;
+  const auto result = measure_energy(batch, meter, options, clock);
+  ASSERT_TRUE(result);
+  EXPECT_NEAR(result->at("power").value, 600, 6);
+  EXPECT_NEAR(result->at("power").stderr_value, 30 / std::sqrt(9.0), 3);
+}
+
+TEST_F(MeasureEnergy, adds_the_uncertainty_of_time_to_that_of_energy) {
+  const auto result = measure_energy(batch, meter, options, clock);
+  ASSERT_TRUE(result);
+  const double power_share = result->at("power").stderr_value / result->at("power").value;
+  EXPECT_GE(result->at("energy").stderr_value / result->at("energy").value, power_share * 0.999);
+}
+
+TEST_F(MeasureEnergy, measures_replays_that_are_longer_than_the_window) {
+  VirtualBatch longer(clock, 1.7, 4);
+  meter.power = [](double) { return 450.0; };
+  const auto result = measure_energy(longer, meter, options, clock);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_NEAR(result->at("energy").value, 450 * 1.7 / 4, 450 * 1.7 / 4 * 0.01);
+}
+
+TEST_F(MeasureEnergy, records_clocks_and_temperature_of_the_window) {
+  const auto result = measure_energy(batch, meter, options, clock);
+  ASSERT_TRUE(result);
+  EXPECT_DOUBLE_EQ(result->at("sm_clock").value, 1.98e9);
+  EXPECT_EQ(result->at("sm_clock").unit, "Hz");
+  EXPECT_DOUBLE_EQ(result->at("memory_clock").value, 3.201e9);
+  EXPECT_DOUBLE_EQ(result->at("temperature").value, 61);
+  EXPECT_EQ(result->at("temperature").unit, "degC");
+  EXPECT_GT(result->at("sm_clock").n, 5);
+}
+
+TEST_F(MeasureEnergy, leaves_out_what_the_meter_does_not_offer) {
+  meter.memory_clock.reset();
+  meter.temperature.reset();
+  const auto result = measure_energy(batch, meter, options, clock);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->count("memory_clock"), 0U);
+  EXPECT_EQ(result->count("temperature"), 0U);
+  EXPECT_EQ(result->count("sm_clock"), 1U);
+}
+
+TEST_F(MeasureEnergy, flags_reasons_to_throttle_inside_the_window_only) {
+  meter.throttle = [this](double time) -> std::vector<std::string> {
+    const double age = batch.first_start ? time - *batch.first_start : 0;
+    if (age < 0.05) return {"thermal"};
+    return {"power_capped"};
+  };
+  const auto result = measure_energy(batch, meter, options, clock);
+  ASSERT_TRUE(result);
+  EXPECT_THAT(result->at("energy").flags, testing::ElementsAre("power_capped"));
+  EXPECT_THAT(result->at("power").flags, testing::ElementsAre("power_capped"));
+}
+
+TEST_F(MeasureEnergy, flags_a_device_that_ran_out_of_work) {
+  VirtualBatch tiny(clock, 1e-5, 1);  // 64 of them end before the counter has answered
+  const auto result = measure_energy(tiny, meter, options, clock);
+  ASSERT_TRUE(result);
+  EXPECT_THAT(result->at("energy").flags, testing::ElementsAre("drained"));
+}
+
+TEST_F(MeasureEnergy, spans_ticks_that_polling_missed) {
+  // Calls that take longer than a tick: steps are seen two at a time, and still no energy is lost.
+  meter.call_seconds = 0.13;
+  options.ticks = 10;
+  const auto result = measure_energy(batch, meter, options, clock);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_NEAR(result->at("power").value, 600, 0.1 * 600);
+  EXPECT_GE(result->at("power").n, 10);
+}
+
+TEST_F(MeasureEnergy, fails_without_touching_the_device_where_there_is_no_counter) {
+  meter.has_counter = false;
+  const auto result = measure_energy(batch, meter, options, clock);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().outcome, Outcome::measurement);
+  EXPECT_THAT(result.error().message, HasSubstr("virtual: it has no energy counter"));
+  EXPECT_FALSE(batch.first_start);
+}
+
+TEST_F(MeasureEnergy, gives_up_in_time_where_the_counter_does_not_move) {
+  meter.moves = false;
+  options.max_seconds = 2;
+  const double before = clock.now();
+  const auto result = measure_energy(batch, meter, options, clock);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().outcome, Outcome::measurement);
+  EXPECT_THAT(result.error().message, HasSubstr("moved 0 times in 2 s"));
+  EXPECT_LT(clock.now() - before, 2.5);
+  EXPECT_EQ(batch.outstanding(), 0U);
+}
+
+TEST_F(MeasureEnergy, fails_where_the_counter_stops_answering) {
+  meter.stops_after = 40;
+  const auto result = measure_energy(batch, meter, options, clock);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().outcome, Outcome::measurement);
+  EXPECT_THAT(result.error().message, HasSubstr("stopped answering"));
+  EXPECT_EQ(batch.outstanding(), 0U);
+}
+
+TEST_F(MeasureEnergy, passes_on_the_failure_of_the_batch) {
+  batch.fail_after = 7;
+  const auto result = measure_energy(batch, meter, options, clock);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().outcome, Outcome::crash);
+  EXPECT_EQ(result.error().message, "an illegal address");
+}
+
+}  // namespace
+}  // namespace wattune
