@@ -67,7 +67,7 @@ struct Verification {
     std::string name;
     std::string source;                   ///< text of its file (often the tuned kernel's own)
     std::filesystem::path file;           ///< absolute
-    std::vector<std::string> options;
+    std::vector<std::string> options;     ///< its include paths among them, absolute
     std::array<Expression, 3> grid;       ///< work-groups; of ProblemSize
     std::array<Expression, 3> block;      ///< items of a work-group; of ProblemSize
   };
@@ -98,11 +98,12 @@ struct KernelSource {
   std::string kernel_name;              ///< may hold parameters as whole words: "gemm<TILE, float>"
   std::filesystem::path file;           ///< absolute
   std::string text;                     ///< content of `file`, as read
-  std::vector<std::string> options;     ///< compiler options
+  std::vector<std::string> options;     ///< compiler options without -I, which are in include_paths
   std::vector<std::filesystem::path> include_paths;  ///< the kernel's own folder first, then -I options
   /// Every file that it includes (directly or not) outside the toolkit: path and content hash.
   std::vector<std::pair<std::filesystem::path, std::string>> includes;
-  /// The identifiers that occur in the source and its includes; `pastes` where they hold a ## operator.
+  /// The identifiers that occur in the source, its includes and its options, and the parameters that wattune.Kinds
+  /// declares to be code; `pastes` where the files hold a ## operator.
   std::vector<std::string> identifiers; ///< sorted
   bool pastes = false;
 };

@@ -1,0 +1,126 @@
+// Metrics, workload and objectives.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "expr/nearest_name.hpp"
+#include "problem/evaluate_in.hpp"
+#include "problem/reader.hpp"
+
+namespace wattune {
+
+namespace {
+
+/// Quantities that every measurement may have; a metric of the same name would hide one.
+constexpr std::array<std::string_view, 3> measured{"time", "energy", "power"};
+
+/// An expression in which ProblemSize, which results do not carry, is replaced by its value.
+Expression read_metric_expression(const Reading& reading, const JsonNode& node) {
+  const Problem& problem = reading.problem;
+  const Expression expression = read_expression(node);
+  const auto& names = expression.names();
+  if (std::find(names.begin(), names.end(), "ProblemSize") == names.end()) return expression;
+  if (problem.problem_size.empty()) {
+    if (reading.options.space_only) return expression;
+    node.fail("uses ProblemSize, which is not given; add it to KernelSpecification");
+  }
+  return Expression::parse(replace_words(expression.text(), {{"ProblemSize", problem_size_value(problem).str()}}));
+}
+
+void add_metric(Reading& reading, const JsonNode& where, Metric metric) {
+  auto& metrics = reading.problem.metrics;
+  const bool taken = std::any_of(metrics.begin(), metrics.end(),
+                                 [&](const Metric& other) { return other.name == metric.name; }) ||
+                     std::find(measured.begin(), measured.end(), metric.name) != measured.end();
+  if (taken) where.fail(fmt::format("there are two metrics or quantities '{}'; rename this one", metric.name));
+  metrics.push_back(std::move(metric));
+}
+
+/// Work of one launch: checked now, for nothing is measured that it could depend on.
+Expression read_workload_expression(const Reading& reading, const JsonNode& node) {
+  Expression expression = read_metric_expression(reading, node);
+  std::vector<std::string> names = reading.problem.parameter_names();
+  if (reading.options.space_only) names.emplace_back("ProblemSize");
+  check_names(node, expression, names);
+  const auto& used = expression.names();
+  if (std::find(used.begin(), used.end(), "ProblemSize") != used.end()) return expression;
+  try {
+    const Value value = evaluate_for(reading.problem, expression, reading.problem.defaults);
+    if (!value.is_number() || !(value.as_double() >= 0)) {
+      node.fail(fmt::format("is {} for the default configuration; it must be a number that is not negative", value.str()));
+    }
+  } catch (const ExpressionError& error) {
+    node.fail(error.what());
+  }
+  return expression;
+}
+
+void read_workload(Reading& reading) {
+  const auto workload = reading.addition("Workload");
+  if (!workload) return;
+  refuse_unknown_keys(*workload, {"Flop", "Bytes"});
+  const auto add = [&](const JsonNode& node, const Expression& work, std::string name, std::string_view divisor) {
+    const std::string text = fmt::format("({}) / {} / 1e9", work.text(), divisor);
+    const std::string unit = name;
+    add_metric(reading, node, {std::move(name), Expression::parse(text), unit, Direction::maximize});
+  };
+  if (const auto flop = workload->find("Flop")) {
+    const Expression work = read_workload_expression(reading, *flop);
+    add(*flop, work, "GFLOP/s", "time");
+    add(*flop, work, "GFLOP/J", "energy");
+  }
+  if (const auto bytes = workload->find("Bytes")) add(*bytes, read_workload_expression(reading, *bytes), "GB/s", "time");
+}
+
+}  // namespace
+
+void read_metrics(Reading& reading) {
+  read_workload(reading);
+  const auto list = reading.addition("Metrics");
+  if (!list) return;
+  for (const JsonNode& node : list->items()) {
+    refuse_unknown_keys(node, {"Name", "Expression", "Unit"});
+    const JsonNode name = node.at("Name");
+    if (name.string().empty()) name.fail("is empty; give the metric a name");
+    const auto unit = node.find("Unit");
+    add_metric(reading, name,
+               {name.string(), read_metric_expression(reading, node.at("Expression")), unit ? unit->string() : "",
+                std::nullopt});
+  }
+}
+
+void read_objectives(Reading& reading) {
+  const auto list = reading.addition("Objectives");
+  if (!list) return;
+  Problem& problem = reading.problem;
+  std::vector<std::string> known(measured.begin(), measured.end());
+  for (const Metric& metric : problem.metrics) known.push_back(metric.name);
+  for (const JsonNode& node : list->items()) {
+    refuse_unknown_keys(node, {"Name", "Direction"});
+    const JsonNode name = node.at("Name");
+    const auto found = std::find(known.begin(), known.end(), name.string());
+    if (found == known.end()) {
+      name.fail(fmt::format("there is no quantity or metric '{}'{}; give one of: {}", name.string(),
+                            did_you_mean(name.string(), known), joined(known)));
+    }
+    for (const Objective& other : problem.objectives) {
+      if (other.name == name.string()) name.fail(fmt::format("there are two objectives '{}'; remove one", other.name));
+    }
+    Objective objective{name.string(), Direction::minimize};
+    const auto index = static_cast<std::size_t>(found - known.begin());
+    const auto better = index < measured.size() ? std::optional(Direction::minimize)
+                                                : problem.metrics[index - measured.size()].better;
+    if (const auto direction = node.find("Direction")) {
+      objective.direction =
+          direction->one_of({"minimize", "maximize"}) == "minimize" ? Direction::minimize : Direction::maximize;
+    } else if (better) {
+      objective.direction = *better;
+    } else {
+      static_cast<void>(node.at("Direction"));
+    }
+    problem.objectives.push_back(std::move(objective));
+  }
+}
+
+}  // namespace wattune
