@@ -1,6 +1,7 @@
 #include "expr/machine.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace wattune {
 
@@ -220,8 +221,9 @@ Fault Machine::order(const Step& step, const Slot& a, const Slot& b, std::partia
     return Fault::none;
   }
   if (a.type != b.type) {
-    return fail(step, Fault::type, "{} has no meaning for {} and {}", operator_text(step.instruction), type_name(a),
-                type_name(b));
+    const std::string_view what =
+        step.instruction == Instruction::call ? to_string(step.function) : operator_text(step.instruction);
+    return fail(step, Fault::type, "{} has no meaning for {} and {}", what, type_name(a), type_name(b));
   }
   if (a.type == Value::Type::string) {
     result = a.string->compare(*b.string) <=> 0;
