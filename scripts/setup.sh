@@ -18,7 +18,7 @@ HELP
 }
 
 # What is needed: scope, Debian and Ubuntu package, conda-forge packages (comma-separated), and how to see that it is
-# there where the package manager cannot be asked: a tool, a header, or an OpenCL driver.
+# there where the package manager cannot be asked: a tool, a header, a Python module, or an OpenCL driver.
 requirements='
 run  g++                cxx-compiler            tool:c++
 run  cmake              cmake                   tool:cmake
@@ -34,6 +34,8 @@ run  pocl-opencl-icd    pocl                    driver:opencl
 test libgtest-dev       gtest                   header:gtest/gtest.h
 test libgmock-dev       gtest                   header:gmock/gmock.h
 test libbenchmark-dev   benchmark               header:benchmark/benchmark.h
+test python3            python                  tool:python3
+test python3-jsonschema jsonschema              module:jsonschema
 fuzz clang-14           clangxx=14              tool:clang++-14
 fuzz libclang-rt-14-dev compiler-rt=14          tool:clang++-14
 lint clang-format       clang-format            tool:clang-format
@@ -85,6 +87,7 @@ found_by_probe() {
     tool:c++) command -v "${CXX:-c++}" >/dev/null ;;
     tool:*) command -v "$what" >/dev/null ;;
     header:*) echo "#include <$what>" | "${CXX:-c++}" ${CPPFLAGS:-} ${CXXFLAGS:-} -std=c++20 -E -x c++ - >/dev/null 2>&1 ;;
+    module:*) python3 -c "import $what" 2>/dev/null ;;
     driver:*) compgen -G "${OCL_ICD_VENDORS:-${CONDA_PREFIX:-}/etc/OpenCL/vendors}/*.icd" >/dev/null ||
       compgen -G '/etc/OpenCL/vendors/*.icd' >/dev/null ;;
   esac
