@@ -54,6 +54,10 @@ Fault Program::test(std::span<const Value> values, bool& result) const {
   return run_program(*code_, values, nullptr, &result, nullptr);
 }
 
+Fault Program::test(std::span<const Value* const> values, bool& result) const {
+  return test_program(*code_, values, result);
+}
+
 EvaluationFault Program::explain_fault(std::span<const Value> values) const {
   EvaluationFault details;
   run_program(*code_, values, nullptr, nullptr, &details);
@@ -77,9 +81,11 @@ const std::vector<std::string>& Expression::names() const { return parsed_->tree
 
 const ast::Node& Expression::root() const { return parsed_->tree.root; }
 
-Program Expression::compile(std::span<const std::string> names) const {
-  return Program(std::make_shared<const Program::Code>(
-      compile_program(parsed_->text, parsed_->tree.root, parsed_->tree.locals, names)));
+Program Expression::compile(std::span<const std::string> names) const { return compile(root(), names); }
+
+Program Expression::compile(const ast::Node& part, std::span<const std::string> names) const {
+  return Program(
+      std::make_shared<const Program::Code>(compile_program(parsed_->text, part, parsed_->tree.locals, names)));
 }
 
 Value Expression::evaluate(const std::map<std::string, Value>& scope) const {

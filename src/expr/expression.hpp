@@ -55,6 +55,8 @@ class Program {
   [[nodiscard]] Fault evaluate(std::span<const Value> values, Value& result) const;
   /// Whether the value is truthy.
   [[nodiscard]] Fault test(std::span<const Value> values, bool& result) const;
+  /// The same with values[i] pointing to the i-th value; those of names that do not occur may be null.
+  [[nodiscard]] Fault test(std::span<const Value* const> values, bool& result) const;
 
   /// Evaluates again to tell in full why it fails. Empty (Fault::none) where it does not.
   [[nodiscard]] EvaluationFault explain_fault(std::span<const Value> values) const;
@@ -76,6 +78,8 @@ class Expression {
 
   /// @throws ExpressionError with the column of a name that is not among `names`, and the nearest known name.
   [[nodiscard]] Program compile(std::span<const std::string> names) const;
+  /// The same for a part of this expression's tree, which must not be inside a comprehension.
+  [[nodiscard]] Program compile(const ast::Node& part, std::span<const std::string> names) const;
 
   /// Compiles and evaluates at once, for expressions that are used once.
   [[nodiscard]] Value evaluate(const std::map<std::string, Value>& scope = {}) const;

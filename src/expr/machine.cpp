@@ -412,8 +412,10 @@ Fault Machine::run(const Program::Code& code, Slot* registers, Slot& result) {
   }
 }
 
-Fault run_program(const Program::Code& code, std::span<const Value> values, Value* value, bool* truth,
-                  EvaluationFault* details) {
+namespace {
+
+template <typename ValueAt>
+Fault run_on(const Program::Code& code, ValueAt value_at, Value* value, bool* truth, EvaluationFault* details) {
   constexpr std::size_t usual_registers = 48;
   std::array<Slot, usual_registers> few;
   std::vector<Slot> many;
@@ -424,16 +426,31 @@ Fault run_program(const Program::Code& code, std::span<const Value> values, Valu
   }
   std::ranges::copy(code.constant_slots, registers);
   Slot* variable = registers + code.constant_slots.size();
-  for (const std::uint32_t position : code.variables) *variable++ = to_slot(values[position]);
+  for (const std::uint32_t position : code.variables) *variable++ = to_slot(value_at(position));
 
   Machine machine(details);
   Slot result;
   Fault fault = machine.run(code, registers, result);
-  if (fault == Fault::none && result.type == Value::Type::list) fault = machine.check_size(code.steps.back(), *result.list);
+  if (fault == Fault::none && result.type == Value::Type::list) {
+    fault = machine.check_size(code.steps.back(), *result.list);
+  }
   if (fault != Fault::none) return fault;
   if (value != nullptr) *value = to_value(result);
   if (truth != nullptr) *truth = result.truthy();
   return Fault::none;
+}
+
+}  // namespace
+
+Fault run_program(const Program::Code& code, std::span<const Value> values, Value* value, bool* truth,
+                  EvaluationFault* details) {
+  return run_on(
+      code, [values](std::uint32_t i) -> const Value& { return values[i]; }, value, truth, details);
+}
+
+Fault test_program(const Program::Code& code, std::span<const Value* const> values, bool& truth) {
+  return run_on(
+      code, [values](std::uint32_t i) -> const Value& { return *values[i]; }, nullptr, &truth, nullptr);
 }
 
 }  // namespace wattune

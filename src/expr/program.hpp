@@ -95,5 +95,7 @@ Program::Code compile_program(const std::string& text, const ast::Node& root, in
 /// Runs the code. What is asked for is left in `value`, `truth` and, where it fails, `details`; each may be null.
 Fault run_program(const Program::Code& code, std::span<const Value> values, Value* value, bool* truth,
                   EvaluationFault* details);
+/// Leaves in `truth` whether the result is truthy.
+Fault test_program(const Program::Code& code, std::span<const Value* const> values, bool& truth);
 
 }  // namespace wattune

@@ -1,0 +1,16 @@
+#pragma once
+// Builds the diagram of a group of parameters, level by level.
+
+#include <cstddef>
+#include <optional>
+
+#include "space/diagram.hpp"
+#include "space/plan.hpp"
+
+namespace wattune {
+
+/// Nothing where more than `most_edges` edges would be needed.
+/// @throws UsageError for a restriction with operands of the wrong type at a point that was met.
+std::optional<Diagram> build_diagram(const Model& model, const Plan& plan, std::size_t most_edges);
+
+}  // namespace wattune

@@ -1,0 +1,97 @@
+#include "space/counting.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "space/builder.hpp"
+#include "space/plan.hpp"
+#include "space/random.hpp"
+
+namespace wattune {
+
+namespace {
+
+// The order in which the parameters are given makes a lexicographic numbering. It is left where another order is
+// expected to be so many times less work, beyond an amount that does not matter.
+constexpr double worth_another_order = 8;
+constexpr double no_matter = 200'000;
+
+std::optional<Diagram> count_group(Model& model, const Group& group, std::size_t most_edges, bool& lexicographic) {
+  const Plan given = make_plan(model, group, group.variables);
+  std::size_t limit = most_edges;
+  std::optional<Plan> other;
+  if (given.estimated_edges > no_matter) {
+    const std::vector<std::size_t> order = find_order(model, group);
+    if (order != group.variables) {
+      other = make_plan(model, group, order);
+      const double bearable = worth_another_order * std::max(other->estimated_edges, no_matter);
+      limit = static_cast<std::size_t>(std::min(static_cast<double>(most_edges), bearable));
+    }
+  }
+  if (auto diagram = build_diagram(model, given, limit)) return diagram;
+  if (!other) return std::nullopt;
+  lexicographic = false;
+  return build_diagram(model, *other, most_edges);
+}
+
+/// Whether the point answers the question.
+class Judge {
+ public:
+  Judge(const Definition& definition, const Question& question) : definition_(definition), question_(question) {
+    for (const Expression& expression : definition.expressions) programs_.push_back(expression.compile(definition.names));
+  }
+
+  [[nodiscard]] bool accepts(const std::vector<const Value*>& values) const {
+    bool truth = false;
+    for (const std::size_t i : question_.restrictions) {
+      if (programs_[i].test(values, truth) != Fault::none || !truth) return false;
+    }
+    return !question_.failing || programs_[*question_.failing].test(values, truth) == question_.fault;
+  }
+
+ private:
+  const Definition& definition_;
+  const Question& question_;
+  std::vector<Program> programs_;
+};
+
+}  // namespace
+
+std::optional<Counted> count_points(const Definition& definition, const Question& question, std::size_t most_edges) {
+  Model model = make_model(definition, question);
+  Counted result;
+  if (model.empty) return result;
+  std::vector<Diagram> diagrams;
+  for (const Group& group : find_groups(model)) {
+    auto diagram = count_group(model, group, most_edges, result.lexicographic);
+    if (!diagram) return std::nullopt;
+    if (diagram->size() == 0) return Counted{};
+    diagrams.push_back(std::move(*diagram));
+  }
+  for (Diagram& diagram : diagrams) diagram.rename_variables(model.variables);
+  result.ranking = Ranking(std::move(diagrams), std::move(model.domains), definition.parameters);
+  return result;
+}
+
+PointCount estimate_points(const Definition& definition, const Question& question, std::size_t most_edges) {
+  if (const auto counted = count_points(definition, question, most_edges)) {
+    return {static_cast<double>(counted->ranking.size()), counted->ranking.size()};
+  }
+  constexpr std::size_t attempts = 100'000;
+  const Judge judge(definition, question);
+  Random random(0);
+  double cartesian = 1;
+  for (const Parameter& parameter : definition.parameters) cartesian *= static_cast<double>(parameter.values.size());
+  std::vector<const Value*> values(definition.parameters.size());
+  std::size_t accepted = 0;
+  for (std::size_t attempt = 0; attempt < attempts; ++attempt) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::vector<Value>& list = definition.parameters[i].values;
+      values[i] = &list[static_cast<std::size_t>(random.below(list.size()))];
+    }
+    if (judge.accepts(values)) ++accepted;
+  }
+  return {cartesian * static_cast<double>(accepted) / static_cast<double>(attempts), std::nullopt};
+}
+
+}  // namespace wattune
