@@ -2,14 +2,16 @@
 
 #include <fmt/format.h>
 
+#include "backend/cuda/cuda_backend.hpp"
 #include "backend/opencl/opencl_backend.hpp"
 #include "base/error.hpp"
 
 namespace wattune {
 
-std::vector<std::string> backend_names() { return {"opencl"}; }
+std::vector<std::string> backend_names() { return {"cuda", "opencl"}; }
 
 std::unique_ptr<Backend> make_backend(const std::string& name) {
+  if (name == "cuda") return make_cuda_backend();
   if (name == "opencl") return make_opencl_backend();
   throw UsageError(fmt::format("there is no backend '{}'", name));
 }

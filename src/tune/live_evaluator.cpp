@@ -69,7 +69,9 @@ json LiveEvaluator::open_request() const {
                   {"file", problem_.file.string()},
                   {"language", problem_.kernel.language},
                   {"hash", problem_.hash},
-                  {"wait_for_quiet", wait_for_quiet_}};
+                  {"wait_for_quiet", wait_for_quiet_},
+                  {"energy", options_.energy != LiveOptions::Energy::no},
+                  {"energy_required", options_.energy == LiveOptions::Energy::required}};
   if (!problem_.problem_size.empty()) request["problem_size"] = problem_.problem_size;
   return request;
 }
@@ -186,6 +188,7 @@ void LiveEvaluator::handle_message(const json& message) {
   }
   if (state == WorkerClient::State::opening) {
     device_ = device_from_json(message.at("device"));
+    meter_ = message.at("meter").get<std::string>();
     opened_ = true;
     failed_opens_ = 0;
     reference_needs_ = message.at("needs").get<std::string>();

@@ -15,6 +15,8 @@ namespace wattune {
 
 struct LiveOptions {
   std::string device;                  ///< as the user names it
+  enum class Energy { no, where_possible, required };
+  Energy energy = Energy::where_possible;
   double phase_timeout_seconds = 60;   ///< a phase of an evaluation (verify, time, ...) that takes longer is a timeout
   double open_timeout_seconds = 900;   ///< opening the device, filling arguments and computing the host's reference
   unsigned compile_processes = 0;      ///< 0: one per available core
@@ -33,6 +35,9 @@ class LiveEvaluator : public Evaluator {
   /// Starts the worker and waits until it has opened the device. @param wake_fd as in next().
   /// @return nothing when woken before. @throws DeviceError, UsageError as the worker reports.
   std::optional<DeviceInfo> start(int wake_fd);
+
+  /// The name of the meter in use, or "none"; known once start() has returned.
+  [[nodiscard]] const std::string& meter() const noexcept { return meter_; }
 
   [[nodiscard]] std::size_t capacity() const override;
   void submit(Proposal proposal) override;
@@ -76,6 +81,7 @@ class LiveEvaluator : public Evaluator {
   std::string text_;
   LiveOptions options_;
   DeviceInfo device_;
+  std::string meter_ = "none";
   bool opened_ = false;
   bool wait_for_quiet_ = false;
   int failed_opens_ = 0;

@@ -27,16 +27,30 @@ class Run {
         strategy_(strategy),
         evaluator_(evaluator),
         journal_(journal),
-        options_(options) {
+        options_(options),
+        metrics_(problem) {
     plan();
     remember_journal();
   }
 
   TuneResult run() {
+    try {
+      loop();
+      journal_.flush();
+      check_that_something_builds(true);
+    } catch (const Error&) {
+      result_.error = std::current_exception();
+    }
+    update_time();
+    return std::move(result_);
+  }
+
+ private:
+  void loop() {
     while (!stop()) {
       propose();
       if (evaluator_.held() == 0) {
-        if (exhausted_ || planned_reached()) break;
+        if (exhausted_ || planned_reached()) return;
         continue;
       }
       if (auto done = evaluator_.next(1.0, options_.wake_fd)) {
@@ -46,13 +60,8 @@ class Run {
         options_.on_wait(result_.state);
       }
     }
-    journal_.flush();
-    update_time();
-    check_that_something_builds(true);
-    return std::move(result_);
   }
 
- private:
   void plan() {
     const Count size = space_.size();
     Count planned = size;
@@ -97,8 +106,9 @@ class Run {
       proposal.told = static_cast<std::int64_t>(result_.state.evaluated);
       const auto known = known_.find(proposal.point);
       if (known != known_.end()) {
-        ++result_.state.reused;
-        tell(proposal.point, *known->second);
+        Evaluation evaluation = *known->second;
+        metrics_.apply(evaluation);  // their expressions may be newer than the journal
+        tell(proposal.point, evaluation, true);
       } else {
         evaluator_.submit(std::move(proposal));
       }
@@ -106,14 +116,16 @@ class Run {
   }
 
   void take(Evaluator::Done done) {
-    add_metrics(problem_, done.evaluation);
+    metrics_.apply(done.evaluation);
     journal_.append(done.evaluation);
-    tell(done.proposal.point, done.evaluation);
+    tell(done.proposal.point, done.evaluation, false);
     check_that_something_builds(false);
   }
 
-  void tell(const Point& point, const Evaluation& evaluation) {
+  void tell(const Point& point, const Evaluation& evaluation, bool reused) {
     strategy_.tell(point, evaluation);
+    result_.state.last_reused = reused;
+    if (reused) ++result_.state.reused;
     result_.evaluations.push_back(evaluation);
     ++result_.state.evaluated;
     if (!evaluation.ok()) ++result_.state.failed;
@@ -130,7 +142,6 @@ class Run {
   void check_that_something_builds(bool at_end) {
     if (something_built_ || build_failures_ == 0 || result_.interrupted) return;
     if (!at_end && (options_.keep_going || build_failures_ < build_failures_that_end_a_run)) return;
-    journal_.flush();
     throw UsageError(fmt::format(
         "{}: kernel '{}' did not build in any of the {} configurations tried; correct it (or give --keep-going to go on "
         "all the same). The compiler said:\n{}",
@@ -145,6 +156,7 @@ class Run {
   Evaluator& evaluator_;
   Journal& journal_;
   const TuneOptions& options_;
+  const MetricSet metrics_;
   double began_ = monotonic_seconds();
   std::map<Point, const Evaluation*> known_;
   std::size_t proposed_ = 0;

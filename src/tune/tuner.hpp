@@ -1,7 +1,7 @@
 #pragma once
 // The engine: asks the strategy, has proposals evaluated, journals, tells the strategy, within budgets.
 
-#include <filesystem>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
@@ -28,6 +28,7 @@ struct TuneState {
   std::size_t evaluated = 0;             ///< results told to the strategy, reused ones included
   std::size_t reused = 0;                ///< of these, found in the journal
   std::size_t failed = 0;
+  bool last_reused = false;              ///< whether the last one was
   std::optional<std::size_t> planned;    ///< the number of evaluations the budget or the space allows
   double seconds = 0;                    ///< since the run began
 };
@@ -45,10 +46,13 @@ struct TuneResult {
   std::vector<Evaluation> evaluations;   ///< of this run, reused ones included, in the order in which they were told
   TuneState state;
   bool interrupted = false;
+  /// What ended the run early: a lost device, a full disk, a kernel that never builds. Empty where nothing did.
+  std::exception_ptr error;
 };
 
 /// Runs until the budget is used up, the strategy has no more, or the run is interrupted.
-/// @throws UsageError where the kernel builds in no configuration (after the first 20 variants, unless keep_going).
+/// An Error that ends the run early is part of the result, beside all that was measured before it; among them a
+/// UsageError where the kernel builds in no configuration (after the first 20 variants, unless keep_going).
 TuneResult tune(const Problem& problem, const SearchSpace& space, Strategy& strategy, Evaluator& evaluator,
                 Journal& journal, const TuneOptions& options);
 

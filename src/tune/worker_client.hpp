@@ -22,7 +22,7 @@ class WorkerClient {
   /// The phase of the evaluation under way, for messages.
   [[nodiscard]] const std::string& phase() const noexcept { return phase_; }
   [[nodiscard]] double deadline() const noexcept { return deadline_; }
-  [[nodiscard]] int fd() const { return child_->channel().fd(); }
+  [[nodiscard]] int fd() { return child_->channel().fd(); }
 
   /// Starts a process and sends it a first request.
   void start(const nlohmann::json& open_request, double timeout_seconds);
@@ -38,7 +38,7 @@ class WorkerClient {
   /// What it sent, without waiting.
   std::optional<nlohmann::json> receive();
   /// True once the process is gone and everything it sent was received.
-  [[nodiscard]] bool dead() const { return child_ && child_->channel().closed(); }
+  [[nodiscard]] bool dead() { return child_ && child_->channel().closed(); }
 
   /// Ends the process. @return how it ended, in words.
   std::string end(bool by_itself);

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "evaluate/session.hpp"
+#include "power/nvml/nvml_meter.hpp"
 #include "tune/backends.hpp"
 #include "tune/child_processes.hpp"
 #include "tune/wire.hpp"
@@ -81,15 +82,29 @@ class Worker {
     const std::string device = request.at("device");
     backend_ = make_backend(backend_of_device(device));
     device_ = backend_->open(device);
+    if (request.at("energy").get<bool>()) open_meter(request.at("energy_required"));
     MeasureOptions measure;
     const bool wait_for_quiet = request.at("wait_for_quiet");
     measure.on_phase = [this, wait_for_quiet](std::string_view phase) { announce(phase, wait_for_quiet); };
-    session_ = std::make_unique<Session>(problem_, *device_, nullptr, measure);
+    session_ = std::make_unique<Session>(problem_, *device_, meter_.get(), measure);
     const auto needs = session_->needs();
     return {{"device", to_json(device_->info())},
+            {"meter", meter_ ? meter_->name() : "none"},
             {"needs", needs == Session::Needs::nothing            ? "nothing"
                       : needs == Session::Needs::reference_kernel ? "reference_kernel"
                                                                   : "default_configuration"}};
+  }
+
+  void open_meter(bool required) {
+    const DeviceInfo& device = device_->info();
+    std::string why_not = "only GPUs of NVIDIA have a meter that this version reads";
+    if (device.kind == "gpu" && !(device.uuid.empty() && device.pci.empty())) {
+      meter_ = open_nvml_meter(device.uuid, device.pci, &why_not);
+    }
+    if (required && !meter_) {
+      throw DeviceError("energy cannot be measured on " + device.id + " (" + device.name + "): " + why_not +
+                        "; minimize time instead");
+    }
   }
 
   /// Tells the coordinator which phase begins (it restarts its watchdog), and lets it make the machine quiet first.
@@ -137,6 +152,7 @@ class Worker {
   Problem problem_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Device> device_;
+  std::unique_ptr<PowerMeter> meter_;
   std::unique_ptr<Session> session_;
 };
 

@@ -1,0 +1,144 @@
+// The command line. CLI11 is slow to compile and stays in this file.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/subprocess.hpp"
+#include "cli/commands.hpp"
+#include "kernels/references.hpp"
+#include "strategy/strategy.hpp"
+#include "tune/child_processes.hpp"
+
+namespace wattune::cli {
+
+namespace {
+
+void add_devices(CLI::App& app, DevicesArguments& arguments) {
+  auto* command = app.add_subcommand("devices", "The devices found, and how to name them");
+  command->add_flag("--json", arguments.json, "One JSON object on stdout");
+  command->footer("Example:\n  wattune devices");
+}
+
+void add_space(CLI::App& app, SpaceArguments& arguments) {
+  auto* command = app.add_subcommand("space", "The search space of a problem: its size, parameters, configurations");
+  command->add_option("PROBLEM", arguments.problem, "Problem file (T1 JSON)")->required();
+  auto* count = command->add_flag("--count", arguments.count, "Print only the number of valid configurations");
+  auto* list = command->add_flag("--list", arguments.list, "List all valid configurations, tab-separated");
+  auto* sample = command->add_option("--sample", arguments.sample, "List N configurations drawn at random")
+                     ->type_name("N")
+                     ->check(CLI::PositiveNumber);
+  count->excludes(list)->excludes(sample);
+  list->excludes(sample);
+  command->add_option("--seed", arguments.seed, "Seed of --sample")->capture_default_str();
+  command->add_option("--problem-size", arguments.problem_size, "Replaces the file's ProblemSize")->type_name("X,Y,Z");
+  command->add_flag("--json", arguments.json, "One JSON object on stdout");
+  command->footer(
+      "Examples:\n"
+      "  wattune space kernels/gemm/problem.json\n"
+      "  wattune space kernels/gemm/problem.json --count\n"
+      "  wattune space kernels/gemm/problem.json --sample 5 --seed 1");
+}
+
+std::string strategy_help() {
+  std::string text = "Search strategy:";
+  for (const auto& strategy : strategy_descriptions()) {
+    text += fmt::format("\n{}: {}", strategy.name, strategy.summary);
+  }
+  return text;
+}
+
+void add_tune(CLI::App& app, TuneArguments& arguments) {
+  auto* command = app.add_subcommand("tune", "Compile, run, verify and measure configurations; name the best");
+  command->add_option("PROBLEM", arguments.problem, "Problem file (T1 JSON)")->required();
+  command->add_option("--device", arguments.device,
+                      "Device as 'wattune devices' names it; default: the best one found for which there is a kernel");
+  command->add_option("--problem-size", arguments.problem_size, "Replaces the file's ProblemSize")->type_name("X,Y,Z");
+  command->add_option("--minimize", arguments.minimize, "Objective: time, energy, power or a metric (repeatable)");
+  command->add_option("--maximize", arguments.maximize, "Objective to maximise, for example GFLOP/s (repeatable)");
+  command->add_option("--strategy", arguments.strategy, strategy_help())->capture_default_str();
+  command->add_option("--budget", arguments.budget,
+                      "When to end: evaluations (200), time (90s, 10min, 2h), a share of the space (5%); several joined "
+                      "by commas or repeated end at the first reached; default: 10min")
+      ->type_name("BUDGET");
+  command->add_option("--seed", arguments.seed, "Seed of the strategy")->capture_default_str();
+  command->add_option("-o,--output", arguments.output,
+                      "Folder for the journal; default: beside the problem file, named after it")
+      ->type_name("DIR");
+  command->add_option("--timeout", arguments.timeout, "Seconds that verifying or timing a configuration may take")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command->add_option("--compile-timeout", arguments.compile_timeout, "Seconds that compiling a variant may take")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command->add_option("--compile-processes", arguments.compile_processes,
+                      "Variants compiled at a time; 0: as many as there are cores")
+      ->capture_default_str();
+  command->add_option("--compiler", arguments.compiler, "CUDA compiler: nvrtc, nvcc, or auto (NVRTC, else nvcc)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "nvrtc", "nvcc"}));
+  command->add_flag("--keep-going", arguments.keep_going, "Go on where no configuration builds");
+  command->add_option("--top", arguments.top, "Rows of the final table")->capture_default_str();
+  command->add_flag("--json", arguments.json, "One JSON object on stdout; progress stays on stderr");
+  command->footer(
+      "The same command given again goes on where it ended and repeats nothing. Ctrl-C keeps all results.\n"
+      "Examples:\n"
+      "  wattune tune kernels/gemm/problem.json\n"
+      "  wattune tune kernels/gemm/problem.json --device opencl:0 --problem-size 256,256,256 --budget 40\n"
+      "  wattune tune kernels/gemm/problem.json --device cuda:0 --minimize energy --minimize time --budget 200,30min");
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("wattune tunes GPU kernels for energy and speed.", "wattune");
+  app.set_version_flag("--version", std::string("wattune ") + WATTUNE_VERSION);
+  app.require_subcommand(1);
+  app.footer("'wattune COMMAND --help' shows the options and examples of a command.");
+  DevicesArguments devices;
+  SpaceArguments space;
+  TuneArguments tune;
+  add_devices(app, devices);
+  add_space(app, space);
+  add_tune(app, tune);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{}; 'wattune --help' shows what there is", error.what()));
+  }
+  if (app.got_subcommand("devices")) return run_devices(devices);
+  if (app.got_subcommand("space")) return run_space(space);
+  return run_tune(tune);
+}
+
+/// The child processes of a run are this program, started with a hidden command.
+bool run_child(int argc, char** argv, int& code) {
+  if (argc != 2) return false;
+  const std::string command = argv[1];
+  if (command != worker_command && command != compile_command) return false;
+  Channel channel(FileDescriptor(Child::channel_fd));
+  code = command == worker_command ? run_worker(std::move(channel)) : run_compiler(std::move(channel));
+  return true;
+}
+
+}  // namespace
+
+}  // namespace wattune::cli
+
+int main(int argc, char** argv) {
+  try {
+    wattune::register_kernel_references();
+    int code = 0;
+    if (wattune::cli::run_child(argc, argv, code)) return code;
+    return wattune::cli::run(argc, argv);
+  } catch (const wattune::Error& error) {
+    fmt::print(stderr, "wattune: {}\n", error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "wattune: unexpected error: {}\n", error.what());
+    return static_cast<int>(wattune::ExitCode::run_failed);
+  }
+}

@@ -1,0 +1,249 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/interrupt.hpp"
+#include "cli/commands.hpp"
+#include "report/json.hpp"
+#include "report/progress.hpp"
+#include "report/summary.hpp"
+#include "tune/backends.hpp"
+#include "tune/live_evaluator.hpp"
+#include "tune/scratch.hpp"
+#include "tune/tuner.hpp"
+
+namespace wattune::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double default_budget_seconds = 600;
+
+/// The problem for the device's language, and that device.
+struct Chosen {
+  Problem problem;
+  std::string text;
+  std::string device;
+};
+
+Chosen choose(const TuneArguments& arguments) {
+  Chosen chosen;
+  ReadOptions options;
+  if (!arguments.problem_size.empty()) options.problem_size = parse_problem_size(arguments.problem_size);
+  chosen.device = arguments.device;
+  if (!chosen.device.empty()) options.language = language_of_backend(backend_of_device(chosen.device));
+  chosen.text = read_file(arguments.problem, "the problem file");
+  chosen.problem = parse_problem(chosen.text, arguments.problem, options);
+  if (!chosen.device.empty()) return chosen;
+  const DeviceInfo device = best_device(chosen.problem.languages);
+  chosen.device = device.id;
+  options.language = language_of_backend(device.backend);
+  if (options.language != chosen.problem.kernel.language) {
+    chosen.problem = parse_problem(chosen.text, arguments.problem, options);
+  }
+  return chosen;
+}
+
+std::vector<Objective> choose_objectives(const TuneArguments& arguments, const Problem& problem) {
+  std::vector<Objective> objectives;
+  for (const auto& name : arguments.minimize) objectives.push_back({name, Direction::minimize});
+  for (const auto& name : arguments.maximize) objectives.push_back({name, Direction::maximize});
+  if (objectives.empty()) objectives = problem.objectives;
+  if (objectives.empty()) objectives.push_back({"time", Direction::minimize});
+  std::vector<std::string> known = {"time", "energy", "power"};
+  for (const auto& metric : problem.metrics) known.push_back(metric.name);
+  for (const auto& objective : objectives) {
+    if (std::find(known.begin(), known.end(), objective.name) == known.end()) {
+      throw UsageError(fmt::format("objective '{}': there is no such quantity or metric; there are: {}", objective.name,
+                                   fmt::join(known, ", ")));
+    }
+  }
+  return objectives;
+}
+
+/// True where an objective is energy or power, or a metric made of them.
+bool needs_energy(const std::vector<Objective>& objectives, const Problem& problem) {
+  auto is_energy = [](const std::string& name) { return name == "energy" || name == "power"; };
+  return std::any_of(objectives.begin(), objectives.end(), [&](const Objective& objective) {
+    if (is_energy(objective.name)) return true;
+    return std::any_of(problem.metrics.begin(), problem.metrics.end(), [&](const Metric& metric) {
+      const auto& names = metric.expression.names();
+      return metric.name == objective.name && std::any_of(names.begin(), names.end(), is_energy);
+    });
+  });
+}
+
+Budget choose_budget(const TuneArguments& arguments, const Problem& problem) {
+  Budget budget;
+  for (const auto& text : arguments.budget) budget = combine(budget, parse_budget(text));
+  if (arguments.budget.empty()) budget = problem.budget;
+  if (!budget.evaluations && !budget.seconds && !budget.fraction) budget.seconds = default_budget_seconds;
+  return budget;
+}
+
+fs::path choose_output(const TuneArguments& arguments, const Problem& problem) {
+  fs::path folder = arguments.output;
+  if (folder.empty()) folder = problem.file.parent_path() / (problem.file.stem().string() + "-wattune");
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) error = std::error_code(errno, std::generic_category());
+  if (error) {
+    throw UsageError(fmt::format("cannot write to the output folder '{}': {}; give another with -o", folder.string(),
+                                 error.message()));
+  }
+  return folder;
+}
+
+JournalHeader make_header(const TuneArguments& arguments, const Problem& problem, const DeviceInfo& device,
+                          const std::string& meter) {
+  JournalHeader header;
+  header.problem_hash = problem.hash;
+  header.problem_name = problem.name;
+  header.problem_file = problem.file.string();
+  header.parameter_names = problem.parameter_names();
+  for (std::size_t i = 0; i < problem.parameters.size(); ++i) {
+    header.parameter_values.push_back(problem.parameters[i].values);
+    header.parameter_kinds.emplace_back(to_string(problem.kinds[i]));
+  }
+  for (const auto& restriction : problem.restrictions) header.restrictions.push_back(restriction.expression);
+  header.problem_size = problem.problem_size;
+  header.device_name = device.name;
+  header.device_id = device.id;
+  header.board = device.board();
+  header.backend = device.backend;
+  header.driver = device.driver;
+  header.meter = meter;
+  header.seed = arguments.seed;
+  header.strategy = arguments.strategy;
+  header.simulated = device.simulated;
+  header.version = WATTUNE_VERSION;
+  header.created = utc_timestamp();
+  char host[256] = "";
+  ::gethostname(host, sizeof host - 1);
+  header.host = host;
+  return header;
+}
+
+RunInfo make_run_info(const TuneArguments& arguments, const Problem& problem, const SearchSpace& space,
+                      const DeviceInfo& device) {
+  RunInfo run;
+  run.problem = problem.name;
+  run.device_id = device.id;
+  run.device_name = device.name;
+  run.board = device.board();
+  run.simulated = device.simulated;
+  run.space_size = space.size();
+  run.cartesian = space.cartesian();
+  run.strategy = arguments.strategy;
+  run.seed = arguments.seed;
+  return run;
+}
+
+/// Interrupted while `what` was going on: nothing was measured yet.
+int interrupted_early() {
+  fmt::print(stderr, "wattune: interrupted before the first evaluation\n");
+  return static_cast<int>(ExitCode::interrupted);
+}
+
+void print_first_line(const Problem& problem, const SearchSpace& space, const DeviceInfo& device,
+                      const std::vector<Objective>& objectives, const Budget& budget, const std::string& meter,
+                      const fs::path& folder, const TuneArguments& arguments) {
+  std::vector<std::string> names;
+  for (const auto& objective : objectives) {
+    names.push_back((objective.direction == Direction::minimize ? "minimize " : "maximize ") + objective.name);
+  }
+  fmt::print(stderr,
+             "Tuning '{}' on {} ({}): {}; {} of {} points valid; strategy {}, seed {}; budget {}; meter {}; output {}\n",
+             problem.name, device.id, device.name, fmt::join(names, ", "), to_string(space.size()),
+             to_string(space.cartesian()), arguments.strategy, arguments.seed, to_string(budget), meter,
+             folder.string());
+}
+
+/// Prints results as asked, then what ended the run early, if anything did. @return the exit code.
+int print_results(const TuneArguments& arguments, const Problem& problem, const RunInfo& run, const TuneResult& result,
+                  const std::vector<Objective>& objectives) {
+  const auto names = problem.parameter_names();
+  if (arguments.json) {
+    fmt::print("{}", json_text(run_to_json(run, names, result.evaluations, objectives)));
+  } else {
+    SummaryOptions options;
+    options.top = arguments.top;
+    winsize size{};
+    if (::isatty(STDOUT_FILENO) != 0 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) options.max_width = size.ws_col;
+    fmt::print("{}", summary(run, names, result.evaluations, objectives, problem.metrics, options));
+  }
+  std::fflush(stdout);
+  if (result.error) std::rethrow_exception(result.error);
+  return static_cast<int>(result.interrupted ? ExitCode::interrupted : ExitCode::done);
+}
+
+}  // namespace
+
+int run_tune(const TuneArguments& arguments) {
+  const Interrupt interrupt;
+  const double began = monotonic_seconds();
+  choose_budget(arguments, Problem{});  // a faulty --budget is told before anything is looked for
+  Chosen chosen = choose(arguments);
+  const Problem& problem = chosen.problem;
+  print_warnings(problem.warnings);
+  const auto objectives = choose_objectives(arguments, problem);
+  const Budget budget = choose_budget(arguments, problem);
+  const auto space = build_space(problem);
+  const auto strategy = make_strategy(arguments.strategy, space, arguments.seed);
+  const fs::path folder = choose_output(arguments, problem);
+  const ScratchFolder scratch;
+  auto progress_options = ProgressOptions::for_stderr();
+  progress_options.objective = objectives.front();
+  progress_options.seconds = budget.seconds;
+  Progress progress(std::move(progress_options));
+
+  LiveOptions live;
+  live.device = chosen.device;
+  live.energy = needs_energy(objectives, problem) ? LiveOptions::Energy::required : LiveOptions::Energy::where_possible;
+  live.phase_timeout_seconds = arguments.timeout;
+  live.compile_timeout_seconds = arguments.compile_timeout;
+  live.compile_processes = arguments.compile_processes;
+  live.log_file = (folder / "wattune.log").string();
+  live.environment = scratch.environment();
+  live.environment.push_back("WATTUNE_CUDA_COMPILER=" + arguments.compiler);
+  live.on_note = [&](const std::string& text) { progress.message(text); };
+  LiveEvaluator evaluator(problem, chosen.text, live);
+  const auto device = evaluator.start(interrupt.fd());
+  if (!device) return interrupted_early();
+  Journal journal = Journal::open(folder, make_header(arguments, problem, *device, evaluator.meter()));
+  print_first_line(problem, space, *device, objectives, budget, evaluator.meter(), folder, arguments);
+  for (const auto& note : journal.notes()) fmt::print(stderr, "{}\n", note);
+  for (const auto& warning : journal.before().warnings) fmt::print(stderr, "wattune: warning: {}\n", warning);
+
+  TuneOptions options;
+  options.budget = budget;
+  options.keep_going = arguments.keep_going;
+  options.wake_fd = interrupt.fd();
+  options.interrupted = [&] { return interrupt.signal() != 0; };
+  options.on_evaluation = [&](const Evaluation& evaluation, const TuneState& state) {
+    progress.plan(state.planned);
+    progress.add(evaluation, state.last_reused);
+  };
+  options.on_wait = [&](const TuneState&) { progress.tick(); };
+  const TuneResult result = tune(problem, space, *strategy, evaluator, journal, options);
+  progress.finish();
+
+  RunInfo run = make_run_info(arguments, problem, space, *device);
+  run.seconds = monotonic_seconds() - began;
+  run.journal = journal.file().string();
+  run.reused = result.state.reused;
+  run.interrupted = result.interrupted;
+  return print_results(arguments, problem, run, result, objectives);
+}
+
+}  // namespace wattune::cli

@@ -1,0 +1,39 @@
+"""A configuration that fails is a result: recorded with its kind, and tuning goes on."""
+
+import json
+
+import harness
+
+
+class Faults(harness.CommandTest):
+    def test_each_fault_is_recorded_with_its_kind_and_the_others_are_measured(self):
+        problem = self.copy_problem()
+        stdout, stderr = self.wattune("tune", problem, "--device", "opencl:0", "-o", self.folder / "out", "--strategy",
+                                      "brute_force", "--timeout", "3", "--json")
+        result = json.loads(stdout)
+        outcomes = {(e["configuration"]["FAULT"], e["configuration"]["block_size_x"]): e for e in result["evaluations"]}
+        expected = {0: "ok", 1: "correctness", 2: "correctness", 3: "compile", 4: "crash", 5: "timeout",
+                    6: "correctness"}
+        for (fault, _), evaluation in outcomes.items():
+            self.assertEqual(evaluation["outcome"], expected[fault], evaluation)
+        self.assertEqual(len(outcomes), 8)
+        self.assertEqual(result["counts"],
+                         {"ok": 2, "correctness": 3, "compile": 1, "crash": 1, "timeout": 1})
+        self.assertIn("this variant does not compile", outcomes[(3, 32)]["message"])
+        self.assertIn("'y'", outcomes[(2, 32)]["message"])  # names the argument that was overrun
+        self.assertIn("signal 11", outcomes[(4, 32)]["message"])
+        # Nothing that failed is tried again.
+        _, stderr = self.wattune("tune", problem, "--device", "opencl:0", "-o", self.folder / "out", "--strategy",
+                                 "brute_force", "--timeout", "3")
+        self.assertEqual(len(self.journal_lines(self.journals()[0])), 8)
+
+    def test_the_table_counts_failures_by_kind(self):
+        problem = self.copy_problem(
+            change=lambda p: p["ConfigurationSpace"]["TuningParameters"][0].update(Values="[0, 1, 3]"))
+        stdout, _ = self.wattune("tune", problem, "--device", "opencl:0", "-o", self.folder / "out")
+        self.assertIn("correctness", stdout)
+        self.assertIn("compile", stdout)
+
+
+if __name__ == "__main__":
+    harness.main()
