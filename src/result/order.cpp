@@ -24,6 +24,12 @@ int rank_of(const Evaluation& evaluation) {
   return evaluation.tier == "final" ? 3 : 2;
 }
 
+std::vector<std::size_t> all_of(std::span<const Evaluation> evaluations) {
+  std::vector<std::size_t> indices(evaluations.size());
+  std::iota(indices.begin(), indices.end(), std::size_t{0});
+  return indices;
+}
+
 }  // namespace
 
 std::optional<double> objective_value(const Evaluation& evaluation, const Objective& objective) {
@@ -41,9 +47,21 @@ bool better(const Evaluation& a, const Evaluation& b, const Objective& objective
 }
 
 std::optional<std::size_t> best(std::span<const Evaluation> evaluations, const Objective& objective) {
+  return best(evaluations, all_of(evaluations), objective);
+}
+
+std::vector<std::size_t> ranked(std::span<const Evaluation> evaluations, const Objective& objective) {
+  return ranked(evaluations, all_of(evaluations), objective);
+}
+
+std::vector<std::size_t> pareto_front(std::span<const Evaluation> evaluations, std::span<const Objective> objectives) {
+  return pareto_front(evaluations, all_of(evaluations), objectives);
+}
+
+std::optional<std::size_t> best(std::span<const Evaluation> evaluations, Among among, const Objective& objective) {
   std::optional<std::size_t> winner;
   std::optional<double> least;
-  for (std::size_t i = 0; i < evaluations.size(); ++i) {
+  for (const std::size_t i : among) {
     const auto value = cost(evaluations[i], objective);
     if (!value || (least && *value >= *least)) continue;
     winner = i;
@@ -52,9 +70,9 @@ std::optional<std::size_t> best(std::span<const Evaluation> evaluations, const O
   return winner;
 }
 
-std::vector<std::size_t> ranked(std::span<const Evaluation> evaluations, const Objective& objective) {
+std::vector<std::size_t> ranked(std::span<const Evaluation> evaluations, Among among, const Objective& objective) {
   std::vector<std::pair<double, std::size_t>> order;
-  for (std::size_t i = 0; i < evaluations.size(); ++i) {
+  for (const std::size_t i : among) {
     if (const auto value = cost(evaluations[i], objective)) order.emplace_back(*value, i);
   }
   std::sort(order.begin(), order.end());
@@ -64,14 +82,15 @@ std::vector<std::size_t> ranked(std::span<const Evaluation> evaluations, const O
   return indices;
 }
 
-std::vector<std::size_t> pareto_front(std::span<const Evaluation> evaluations, std::span<const Objective> objectives) {
+std::vector<std::size_t> pareto_front(std::span<const Evaluation> evaluations, Among among,
+                                      std::span<const Objective> objectives) {
   struct Candidate {
     std::vector<double> costs;
     std::size_t index;
   };
   std::vector<Candidate> candidates;
   if (objectives.empty()) return {};
-  for (std::size_t i = 0; i < evaluations.size(); ++i) {
+  for (const std::size_t i : among) {
     Candidate candidate{{}, i};
     for (const auto& objective : objectives) {
       if (const auto value = cost(evaluations[i], objective)) candidate.costs.push_back(*value);

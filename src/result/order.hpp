@@ -18,15 +18,22 @@ std::optional<double> objective_value(const Evaluation& evaluation, const Object
 /// True where `a` is strictly better than `b`. Whatever counts is better than what does not.
 bool better(const Evaluation& a, const Evaluation& b, const Objective& objective);
 
+/// Indices of evaluations, in increasing order, among which to look.
+using Among = std::span<const std::size_t>;
+
 /// Index of the best; of equals the first. Nothing where none counts.
 std::optional<std::size_t> best(std::span<const Evaluation> evaluations, const Objective& objective);
+std::optional<std::size_t> best(std::span<const Evaluation> evaluations, Among among, const Objective& objective);
 
 /// Indices of those that count, the best first; equals keep their order.
 std::vector<std::size_t> ranked(std::span<const Evaluation> evaluations, const Objective& objective);
+std::vector<std::size_t> ranked(std::span<const Evaluation> evaluations, Among among, const Objective& objective);
 
 /// Indices of those that no other beats in one objective while it is at least as good in all, sorted by the first
 /// objective, the best first. Only evaluations with all objectives take part; of equals the first stays.
 std::vector<std::size_t> pareto_front(std::span<const Evaluation> evaluations, std::span<const Objective> objectives);
+std::vector<std::size_t> pareto_front(std::span<const Evaluation> evaluations, Among among,
+                                      std::span<const Objective> objectives);
 
 /// Indices of the evaluations by which configurations compete, in their order. A configuration counts once: by its
 /// latest success in tier `final`, else in tier `screen`, else by its latest evaluation in those tiers. Evaluations of

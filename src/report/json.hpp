@@ -1,0 +1,24 @@
+#pragma once
+// Machine-readable reports.
+
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "problem/problem.hpp"
+#include "report/run_info.hpp"
+#include "result/evaluation.hpp"
+
+namespace wattune {
+
+/// The object of `tune --json`: device, simulated, seed, evaluations, best (by objective: configuration and
+/// quantities), pareto (indices into evaluations, sorted by the first objective), counts (by outcome), seconds, and
+/// more of RunInfo.
+nlohmann::json run_to_json(const RunInfo& run, const std::vector<std::string>& parameter_names,
+                           std::span<const Evaluation> evaluations, std::span<const Objective> objectives);
+
+/// As text with a newline at the end. Messages of compilers need not be UTF-8; what is not is replaced.
+std::string json_text(const nlohmann::json& object);
+
+}  // namespace wattune
