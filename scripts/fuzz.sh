@@ -7,8 +7,8 @@ usage() {
   cat <<'HELP'
 Usage: scripts/fuzz.sh [SECONDS] [NAME...]
 
-Builds the fuzz targets (Clang 14) and runs each, or those named, for so many seconds (60). What was found interesting is
-kept in build/fuzz/corpus and is where the next run goes on; an input that fails is written to build/fuzz.
+Builds the fuzz targets (Clang 14) and runs each, or those named, for so many seconds (60). Inputs that reach new code
+are kept in build/fuzz/corpus and are where the next run starts; an input that fails is written to build/fuzz.
 HELP
 }
 

@@ -86,7 +86,9 @@ found_by_probe() {
   case $1 in
     tool:c++) command -v "${CXX:-c++}" >/dev/null ;;
     tool:*) command -v "$what" >/dev/null ;;
-    header:*) echo "#include <$what>" | "${CXX:-c++}" ${CPPFLAGS:-} ${CXXFLAGS:-} -std=c++20 -E -x c++ - >/dev/null 2>&1 ;;
+    header:*)
+      echo "#include <$what>" | "${CXX:-c++}" ${CPPFLAGS:-} ${CXXFLAGS:-} -std=c++20 -E -x c++ - >/dev/null 2>&1
+      ;;
     module:*) python3 -c "import $what" 2>/dev/null ;;
     driver:*) compgen -G "${OCL_ICD_VENDORS:-${CONDA_PREFIX:-}/etc/OpenCL/vendors}/*.icd" >/dev/null ||
       compgen -G '/etc/OpenCL/vendors/*.icd' >/dev/null ;;
@@ -109,13 +111,10 @@ find_missing() {
 }
 
 apt_install() {
-  local attempt
+  local attempt apt=("${prefix[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq)
   for attempt in 1 2; do
     # A mirror in the middle of an update, or a short loss of the network, is over a moment later.
-    if "${prefix[@]}" apt-get update -qq &&
-      "${prefix[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null; then
-      return 0
-    fi
+    if "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "$@" >/dev/null; then return 0; fi
     if [ "$attempt" = 1 ]; then echo 'setup: apt-get failed; trying once more' >&2 && sleep 5; fi
   done
   return 1
