@@ -212,7 +212,7 @@ class Summary {
       add_compiler_message(*compile->second.example);
       return;
     }
-    Table table({"Failed", {"", Table::Align::right}, "for example"});
+    Table table({"Failed", {"count", Table::Align::right}, "for example"});
     for (const auto& [outcome, kind] : kinds) {
       table.add_row({std::string(to_string(outcome)), std::to_string(kind.count), first_line(kind.example->message)});
     }
