@@ -152,7 +152,8 @@ std::string value_text(const ElementType& type, std::span<const std::byte> data,
     using T = decltype(zero);
     const T value = component<T>(data, index);
     if constexpr (is_floating<T>) {
-      text = fmt::format("{:.9g}", as_double(value));
+      // The sign of a NaN tells nothing.
+      text = std::isnan(as_double(value)) ? "nan" : fmt::format("{:.9g}", as_double(value));
     } else {
       text = fmt::format("{:d}", value);
     }

@@ -270,7 +270,7 @@ tl::expected<std::map<std::string, Quantity>, Failure> Session::Impl::energy_of(
   if (!batch) return tl::unexpected(batch.error());
   EnergyOptions energy_options;
   energy_options.ticks = options.energy_ticks;
-  return measure_energy(**batch, *meter, energy_options);
+  return measure_energy(**batch, *meter, energy_options, options.clock == nullptr ? real_clock() : *options.clock);
 }
 
 std::optional<Failure> Session::Impl::measure(const Launch& launch, Evaluation& evaluation) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "base/clock.hpp"
 #include "power/meter.hpp"
 #include "problem/problem.hpp"
 #include "result/evaluation.hpp"
@@ -21,6 +22,7 @@ struct MeasureOptions {
   double max_time_seconds = 0.5;   ///< stop timing after this much
   unsigned min_batches = 5;
   unsigned energy_ticks = 3;  ///< window of an energy measurement, see EnergyOptions
+  Clock* clock = nullptr;     ///< of the device, for waiting on its meter; null: the machine's
   /// Called as each phase of an evaluation begins: "load", "verify", "warm_up", "time", "energy", and "done" at its
   /// end. "time" and "energy" are the windows in which nothing else should load the machine; the call may wait.
   std::function<void(std::string_view phase)> on_phase;

@@ -11,6 +11,7 @@ namespace {
 
 constexpr double max_launches = 2000;        // a graph of so many nodes is still made in milliseconds
 constexpr double min_batch_seconds = 0.004;  // long against the resolution of timers and the gap between batches
+constexpr double min_warm_seconds = 0.01;    // in which clocks rise and caches and translations fill
 /// The cost of queueing is hidden behind a batch of this length even when nothing is queued behind it.
 constexpr double long_batch_seconds = 0.05;
 /// Not even a second sample is taken of launches that last this many times the limit.
@@ -44,25 +45,33 @@ unsigned launches_for(double seconds, double each) {
 tl::expected<WarmBatch, Failure> warm_up(const BatchMaker& make, const MeasureOptions& options) {
   const double target = std::max(min_batch_seconds, options.min_time_seconds / std::max(options.min_batches, 1U));
   WarmBatch warm;
+  double total = 0;
   unsigned launches = 1;
   // A single launch looks longer than one of many, and the first longer still: a few rounds find the right number.
   for (int round = 0; round < 4; ++round) {
     auto made = make(launches);
     if (!made) return tl::unexpected(made.error());
     warm.batch = std::move(*made);
-    auto seconds = run_once(*warm.batch);
-    if (!seconds) return tl::unexpected(seconds.error());
-    if (launches == 1 && *seconds >= options.max_time_seconds / 4) {
-      // Nothing that a first launch does beside its work counts against so long a run.
-      warm.samples.push_back(*seconds);
-    } else if (*seconds < long_batch_seconds) {
-      seconds = run_once(*warm.batch);
+    // The second run tells more than the first, unless the batch is so long that what comes with a first run vanishes.
+    for (int run = 0; run < 2; ++run) {
+      const auto seconds = run_once(*warm.batch);
       if (!seconds) return tl::unexpected(seconds.error());
+      total += *seconds;
+      warm.seconds = *seconds / launches;
+      if (*seconds >= long_batch_seconds) break;
     }
-    warm.seconds = *seconds / launches;
     const unsigned wanted = launches_for(target, warm.seconds);
     if (wanted < launches + launches / 2 + 1) break;
     launches = wanted;
+  }
+  while (total < min_warm_seconds) {
+    const auto seconds = run_once(*warm.batch);
+    if (!seconds) return tl::unexpected(seconds.error());
+    total += *seconds;
+    warm.seconds = *seconds / warm.batch->launches();
+  }
+  if (warm.batch->launches() == 1 && warm.seconds >= options.max_time_seconds / 4) {
+    warm.samples.push_back(warm.seconds);
   }
   return warm;
 }
