@@ -86,7 +86,7 @@ class KeyPacker {
 
 class LevelBuilder {
  public:
-  LevelBuilder(const Model& model, const PlanLevel& plan, std::vector<std::pair<NodeId, Column>>& states,
+  LevelBuilder(Model& model, const PlanLevel& plan, std::vector<std::pair<NodeId, Column>>& states,
                std::size_t state_count)
       : model_(model),
         graph_(model.graph),
@@ -214,10 +214,9 @@ class LevelBuilder {
     const Operand truth = operand(condition.node);
     for (std::size_t i = 0; i < count && truth.faults != nullptr; ++i) {
       const Fault fault = truth.faults[truth.single ? 0 : i];
-      if (alive_[i] != 0 && (fault == Fault::type || fault == Fault::work)) {
-        model_.definition->fail(condition.restriction);
-      }
-      if (fault != Fault::none) alive_[i] = 0;
+      if (fault == Fault::none) continue;
+      if (alive_[i] != 0) model_.note_fault(fault, condition.restriction);
+      alive_[i] = 0;
     }
     const std::int64_t* values = truth.integers();
     if (truth.single) {
@@ -274,7 +273,7 @@ class LevelBuilder {
     }
   }
 
-  const Model& model_;
+  Model& model_;
   const Graph& graph_;
   const PlanLevel& plan_;
   std::vector<std::pair<NodeId, Column>>& states_;
@@ -294,7 +293,7 @@ class LevelBuilder {
 
 }  // namespace
 
-std::optional<Diagram> build_diagram(const Model& model, const Plan& plan, std::size_t most_edges) {
+std::optional<Diagram> build_diagram(Model& model, const Plan& plan, std::size_t most_edges) {
   std::vector<Diagram::Level> levels(plan.levels.size());
   std::vector<std::pair<NodeId, Column>> states;
   std::size_t state_count = 1;

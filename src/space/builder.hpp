@@ -10,7 +10,7 @@
 namespace wattune {
 
 /// Nothing where more than `most_edges` edges would be needed.
-/// @throws UsageError for a restriction with operands of the wrong type at a point that was met.
-std::optional<Diagram> build_diagram(const Model& model, const Plan& plan, std::size_t most_edges);
+/// Notes suspects in the model.
+std::optional<Diagram> build_diagram(Model& model, const Plan& plan, std::size_t most_edges);
 
 }  // namespace wattune

@@ -60,13 +60,19 @@ class Judge {
 std::optional<Counted> count_points(const Definition& definition, const Question& question, std::size_t most_edges) {
   Model model = make_model(definition, question);
   Counted result;
-  if (model.empty) return result;
   std::vector<Diagram> diagrams;
-  for (const Group& group : find_groups(model)) {
-    auto diagram = count_group(model, group, most_edges, result.lexicographic);
-    if (!diagram) return std::nullopt;
-    if (diagram->size() == 0) return Counted{};
-    diagrams.push_back(std::move(*diagram));
+  if (!model.empty) {
+    for (const Group& group : find_groups(model)) {
+      auto diagram = count_group(model, group, most_edges, result.lexicographic);
+      if (!diagram) return std::nullopt;
+      model.empty = model.empty || diagram->size() == 0;
+      diagrams.push_back(std::move(*diagram));
+    }
+  }
+  result.suspects = std::move(model.suspects);
+  if (model.empty) {
+    result.lexicographic = true;
+    return result;
   }
   for (Diagram& diagram : diagrams) diagram.rename_variables(model.variables);
   result.ranking = Ranking(std::move(diagrams), std::move(model.domains), definition.parameters);

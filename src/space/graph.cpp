@@ -222,15 +222,16 @@ NodeId Graph::arithmetic(Op op, NodeId a, NodeId b) {
   return make(op, std::array{a, b});
 }
 
-std::optional<NodeId> Graph::comparison(Op op, NodeId a, NodeId b) {
+std::optional<NodeId> Graph::comparison(Op op, NodeId a, NodeId b, bool swapped) {
   if (nodes_[a].is_float != nodes_[b].is_float) {
     const Range& integers = nodes_[a].is_float ? nodes_[b].range : nodes_[a].range;
     if (integers.low < -arithmetic::exact_double || integers.high > arithmetic::exact_double) return std::nullopt;
     a = to_float(a);
     b = to_float(b);
   }
-  if ((op == Op::equal || op == Op::not_equal) && b < a) std::swap(a, b);
-  return make(op, std::array{a, b});
+  const bool may_fault = nodes_[a].may_fault || nodes_[b].may_fault;
+  if ((op == Op::equal || op == Op::not_equal) && b < a && !may_fault) std::swap(a, b);
+  return make(op, std::array{a, b}, swapped && may_fault ? second_first : 0);
 }
 
 NodeId Graph::unary(Op op, NodeId a) {

@@ -47,6 +47,8 @@ enum class Op : std::uint8_t {
 
 /// Payload of an integer division whose operands fit in 32 bits without sign and whose divisor is not zero.
 inline constexpr std::uint32_t small_operands = 1;
+/// Payload of a comparison whose operands stand in the other order in the expression: the faults of b come first.
+inline constexpr std::uint32_t second_first = 2;
 
 /// What values a node can take. Of a float: `not_a_number` says whether NaN is among them.
 struct Range {
@@ -115,7 +117,8 @@ class Graph {
   /// Integer and float arithmetic; operands of different types are brought to float.
   NodeId arithmetic(Op op, NodeId a, NodeId b);
   /// Nothing where an integer would have to be compared with a float that cannot hold it exactly.
-  std::optional<NodeId> comparison(Op op, NodeId a, NodeId b);
+  /// `swapped`: b is evaluated first.
+  std::optional<NodeId> comparison(Op op, NodeId a, NodeId b, bool swapped = false);
   NodeId unary(Op op, NodeId a);
   NodeId has_fault(NodeId a, Fault fault);
   /// Truth values, in the order in which Python evaluates them.

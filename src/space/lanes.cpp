@@ -255,7 +255,8 @@ Fault checked_float(Op op, double a, double b, Number& result) {
 /// One lane of an operation that looks at all its operands.
 Lane strict(const Node& node, const Lane& a, const Lane& b) {
   Lane result;
-  result.fault = a.fault != Fault::none ? a.fault : b.fault;
+  const bool b_first = node.payload == second_first && b.fault != Fault::none;
+  result.fault = a.fault != Fault::none && !b_first ? a.fault : b.fault;
   if (result.fault != Fault::none) return result;
   result.fault = node.operands_are_float
                      ? checked_float(node.op, a.number.floating, b.number.floating, result.number)

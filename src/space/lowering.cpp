@@ -217,8 +217,9 @@ std::optional<NodeId> Lowering::compared(Operation operation, const ast::Node& l
   if (!a) return std::nullopt;
   auto b = value(right);
   if (!b) return std::nullopt;
-  if (operation == Operation::greater || operation == Operation::greater_equal) std::swap(a, b);
-  return model_.graph.comparison(op_of(operation), *a, *b);
+  const bool swapped = operation == Operation::greater || operation == Operation::greater_equal;
+  if (swapped) std::swap(a, b);
+  return model_.graph.comparison(op_of(operation), *a, *b, swapped);
 }
 
 std::optional<NodeId> Lowering::membership(const ast::Node& left, const ast::Node& right) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <set>
 
@@ -37,8 +36,6 @@ void split(const Graph& graph, NodeId node, std::size_t restriction, std::vector
   for (const NodeId child : graph.node(node).children) split(graph, child, restriction, conditions);
 }
 
-bool ends_the_build(Fault fault) { return fault == Fault::type || fault == Fault::work; }
-
 /// Keeps the values for which the part holds. Its only varying parameter is `parameter`.
 void narrow(Model& model, const Part& part, std::size_t parameter) {
   const Definition& definition = *model.definition;
@@ -51,7 +48,7 @@ void narrow(Model& model, const Part& part, std::size_t parameter) {
     values[parameter] = &definition.parameters[parameter].values[position];
     bool holds = false;
     const Fault fault = program.test(values, holds);
-    if (ends_the_build(fault)) definition.fail(part.restriction);
+    model.note_fault(fault, part.restriction);
     return fault != Fault::none || !holds;
   });
 }
@@ -123,37 +120,10 @@ Definition Definition::parse(std::vector<Parameter> parameters, std::vector<Rest
   return definition;
 }
 
-void Definition::fail(std::size_t restriction) const {
-  const Expression& expression = expressions[restriction];
-  const std::vector<std::size_t> used = parameters_of(expression.root(), names);
-  const Program program = expression.compile(names);
-  std::vector<Value> values;
-  for (const Parameter& parameter : parameters) values.push_back(parameter.values[0]);
-
-  // The failing point is known to exist; the first is found by counting through the restriction's own parameters.
-  constexpr std::size_t most_attempts = 1'000'000;
-  std::vector<std::size_t> position(used.size(), 0);
-  for (std::size_t attempt = 0; attempt < most_attempts; ++attempt) {
-    Value result;
-    if (ends_the_build(program.evaluate(values, result))) {
-      const EvaluationFault fault = program.explain_fault(values);
-      const ExpressionError error(expression.text(), fault.column, fault.reason, fault.fault);
-      std::string point;
-      for (const std::size_t i : used) {
-        point += fmt::format("{}{} = {}", point.empty() ? " at " : ", ", names[i], values[i].str());
-      }
-      throw UsageError(fmt::format("{}: {}{}", restrictions[restriction].place, error.what(), point));
-    }
-    std::size_t digit = used.size();
-    while (digit > 0) {
-      const std::size_t parameter = used[--digit];
-      position[digit] = (position[digit] + 1) % parameters[parameter].values.size();
-      values[parameter] = parameters[parameter].values[position[digit]];
-      if (position[digit] != 0) break;
-    }
-  }
-  throw UsageError(fmt::format("{}: expression \"{}\" has operands of the wrong type at some points",
-                               restrictions[restriction].place, expression.text()));
+std::vector<const Value*> Definition::values(std::span<const std::uint32_t> point) const {
+  std::vector<const Value*> result;
+  for (std::size_t i = 0; i < point.size(); ++i) result.push_back(&parameters[i].values[point[i]]);
+  return result;
 }
 
 Model make_model(const Definition& definition, const Question& question) {
@@ -182,7 +152,7 @@ Model make_model(const Definition& definition, const Question& question) {
   for (const Condition& condition : model.conditions) {
     const Node& node = model.graph.node(condition.node);
     if (node.op != Op::constant) continue;
-    if (ends_the_build(node.fault)) definition.fail(condition.restriction);
+    model.note_fault(node.fault, condition.restriction);
     if (node.fault != Fault::none || node.integer == 0) model.empty = true;
   }
   std::erase_if(model.conditions,

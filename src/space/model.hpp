@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,8 +25,8 @@ struct Definition {
   /// @throws UsageError for a faulty restriction or parameter.
   static Definition parse(std::vector<Parameter> parameters, std::vector<Restriction> restrictions);
 
-  /// Throws the UsageError of restriction `index` that fails with an error of type or work at some point.
-  [[noreturn]] void fail(std::size_t restriction) const;
+  /// The values at a point.
+  [[nodiscard]] std::vector<const Value*> values(std::span<const std::uint32_t> point) const;
 };
 
 /// A restriction, or a part of one that must hold, as a node of the graph: its value must be 1, without fault.
@@ -44,6 +45,13 @@ struct Model {
   std::vector<Condition> conditions;
   /// No configuration is valid.
   bool empty = false;
+  /// Restrictions of which some part was met with operands of the wrong type, or with too much work. Whether that is an
+  /// error depends on what is evaluated before that part.
+  std::set<std::size_t> suspects;
+
+  void note_fault(Fault fault, std::size_t restriction) {
+    if (fault == Fault::type || fault == Fault::work) suspects.insert(restriction);
+  }
 
   [[nodiscard]] std::size_t width(std::size_t variable) const { return domains[variables[variable]].size(); }
 };

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <optional>
 
+#include "space/bounds.hpp"
+
 namespace wattune {
 
 namespace {
@@ -31,17 +33,36 @@ class Planner {
       plan.levels[i].width = model_.width(order_[i]);
     }
     for (const Condition& condition : conditions) {
-      const NodeId root = binary(condition.node);
-      const Condition rewritten{root, condition.restriction};
-      // Ranges may have decided it, or a part of it have become a condition of earlier levels.
-      plan.levels[std::max<std::size_t>(level(root), 1) - 1].conditions.push_back(rewritten);
-      need(root, level(root));
+      add(plan, condition.node, condition.restriction);
+      add_necessary(plan, condition);
     }
     place(plan);
     return plan;
   }
 
  private:
+  void add(Plan& plan, NodeId node, std::size_t restriction) {
+    const NodeId root = binary(node);
+    const Node& rewritten = graph_.node(root);
+    if (rewritten.op == Op::constant && rewritten.fault == Fault::none && rewritten.integer != 0) return;
+    std::vector<Condition>& home = plan.levels[std::max<std::size_t>(level(root), 1) - 1].conditions;
+    if (std::ranges::find(home, root, &Condition::node) != home.end()) return;
+    home.push_back({root, restriction});
+    need(root, level(root));
+  }
+
+  /// What must hold of the first variables if the condition is to hold of all.
+  void add_necessary(Plan& plan, const Condition& condition) {
+    VariableSet known = 0;
+    const VariableSet all = graph_.node(condition.node).variables;
+    for (const std::size_t variable : order_) {
+      known |= variable_set(variable);
+      if ((known & all) == all) break;
+      if ((variable_set(variable) & all) == 0) continue;
+      add(plan, Bounds(graph_, known).possible(condition.node), condition.restriction);
+    }
+  }
+
   [[nodiscard]] std::size_t level(NodeId id) const {
     VariableSet variables = graph_.node(id).variables;
     std::size_t result = before_all;
