@@ -40,6 +40,9 @@ struct TuneArguments {
   double compile_timeout = 120;
   unsigned compile_processes = 0;
   std::string compiler = "auto";
+  std::string meter = "auto";
+  unsigned energy_ticks = 3;
+  bool verify_only = false;
   bool keep_going = false;
   std::size_t top = 10;
   bool json = false;

@@ -80,6 +80,15 @@ void add_tune(CLI::App& app, TuneArguments& arguments) {
   command->add_option("--compiler", arguments.compiler, "CUDA compiler: nvrtc, nvcc, or auto (NVRTC, else nvcc)")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "nvrtc", "nvcc"}));
+  command->add_option("--meter", arguments.meter,
+                      "Power meter: nvml; none; auto: the device's own where an objective needs energy or power")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "nvml", "none"}));
+  command->add_option("--energy-ticks", arguments.energy_ticks,
+                      "Ticks of the meter's counter that an energy window spans")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 10000));
+  command->add_flag("--verify-only", arguments.verify_only, "Run and verify each configuration once; measure nothing");
   command->add_flag("--keep-going", arguments.keep_going, "Go on where no configuration builds");
   command->add_option("--top", arguments.top, "Rows of the final table")->capture_default_str();
   command->add_flag("--json", arguments.json, "One JSON object on stdout; progress stays on stderr");

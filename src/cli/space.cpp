@@ -64,6 +64,26 @@ json to_json(const Problem& problem, const SearchSpace& space) {
           {"seconds", space.build_seconds()}};
 }
 
+std::string to_text(const PointCount& count) {
+  return count.exact ? to_string(*count.exact) : fmt::format("about {:.3g}", count.points);
+}
+
+/// So few configurations are left that a restriction may be wrong.
+bool is_tiny(const SearchSpace& space) {
+  return !space.restrictions().empty() && (space.size() < 10 || space.size() < space.cartesian() / 10000);
+}
+
+/// Which restriction removes how much.
+std::string explanation(const SearchSpace& space) {
+  Table table({{"restriction"}, {"removes alone", Table::Align::right}, {"valid without it", Table::Align::right}});
+  const auto effects = space.explain();
+  for (std::size_t i = 0; i < effects.size(); ++i) {
+    table.add_row({shorten(space.restrictions()[i].expression, 70), to_text(effects[i].removed_alone),
+                   to_text(effects[i].valid_without)});
+  }
+  return table.text();
+}
+
 void print_overview(const Problem& problem, const SearchSpace& space) {
   Table table({{"parameter"}, {"kind"}, {"values", Table::Align::right}, {"default"}, {"which"}});
   for (std::size_t i = 0; i < problem.parameters.size(); ++i) {
@@ -73,6 +93,12 @@ void print_overview(const Problem& problem, const SearchSpace& space) {
                    std::to_string(problem.parameters[i].values.size()), problem.defaults[i].str(), shorten(values, 60)});
   }
   fmt::print("{}\n{} of {} points are valid\n", table.text(), to_string(space.size()), to_string(space.cartesian()));
+  for (const auto& fault : space.faults()) {
+    fmt::print("{}: '{}' {} at {} points, which count as invalid\n", space.restrictions()[fault.restriction].place,
+               space.restrictions()[fault.restriction].expression,
+               fault.division_by_zero ? "divides by zero" : "gives no number", to_text(fault.points));
+  }
+  if (is_tiny(space)) fmt::print("\n{}", explanation(space));
 }
 
 }  // namespace
@@ -99,7 +125,19 @@ void print_warnings(const std::vector<std::string>& warnings) {
 
 SearchSpace build_space(const Problem& problem) {
   auto space = SearchSpace::build(problem.parameters, problem.restrictions);
-  return space;
+  if (space.size() > 0) return space;
+  const auto effects = space.explain();
+  std::string advice = "no single restriction is the cause";
+  double most = 0;
+  for (std::size_t i = 0; i < effects.size(); ++i) {
+    if (effects[i].valid_without.points <= most) continue;
+    most = effects[i].valid_without.points;
+    advice = fmt::format("without '{}' ({}) {} would be valid", problem.restrictions[i].expression,
+                         problem.restrictions[i].place, to_text(effects[i].valid_without));
+  }
+  throw UsageError(fmt::format("{}: the search space is empty: none of {} points satisfies all {} restrictions; {}; "
+                               "'wattune space' shows what each removes",
+                               problem.file.string(), to_string(space.cartesian()), effects.size(), advice));
 }
 
 int run_space(const SpaceArguments& arguments) {

@@ -83,6 +83,14 @@ bool needs_energy(const std::vector<Objective>& objectives, const Problem& probl
   });
 }
 
+bool wants_energy(const TuneArguments& arguments, const std::vector<Objective>& objectives, const Problem& problem) {
+  const bool needed = needs_energy(objectives, problem) && !arguments.verify_only;
+  if (needed && arguments.meter == "none") {
+    throw UsageError("--meter none: an objective needs energy or power; name a meter, or another objective");
+  }
+  return needed || (arguments.meter == "nvml" && !arguments.verify_only);
+}
+
 Budget choose_budget(const TuneArguments& arguments, const Problem& problem) {
   Budget budget;
   for (const auto& text : arguments.budget) budget = combine(budget, parse_budget(text));
@@ -209,7 +217,9 @@ int run_tune(const TuneArguments& arguments) {
 
   LiveOptions live;
   live.device = chosen.device;
-  live.energy = needs_energy(objectives, problem) ? LiveOptions::Energy::required : LiveOptions::Energy::where_possible;
+  live.energy = wants_energy(arguments, objectives, problem);
+  live.energy_ticks = arguments.energy_ticks;
+  live.verify_only = arguments.verify_only;
   live.phase_timeout_seconds = arguments.timeout;
   live.compile_timeout_seconds = arguments.compile_timeout;
   live.compile_processes = arguments.compile_processes;
@@ -228,6 +238,7 @@ int run_tune(const TuneArguments& arguments) {
   TuneOptions options;
   options.budget = budget;
   options.keep_going = arguments.keep_going;
+  if (arguments.verify_only) options.tier = "verify";
   options.wake_fd = interrupt.fd();
   options.interrupted = [&] { return interrupt.signal() != 0; };
   options.on_evaluation = [&](const Evaluation& evaluation, const TuneState& state) {

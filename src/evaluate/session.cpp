@@ -189,6 +189,7 @@ std::optional<Failure> Session::Impl::evaluate(const CompileResult& binary, cons
 
   phases.begin("verify");
   if (auto failed = verify(launch, evaluation)) return failed;
+  if (options.verify_only) return std::nullopt;
   return time(launch, evaluation, phases);
 }
 

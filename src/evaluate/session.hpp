@@ -23,6 +23,7 @@ struct MeasureOptions {
   unsigned min_batches = 5;
   unsigned energy_ticks = 3;  ///< window of an energy measurement, see EnergyOptions
   Clock* clock = nullptr;     ///< of the device, for waiting on its meter; null: the machine's
+  bool verify_only = false;   ///< run and verify each configuration once, measure nothing
   /// Called as each phase of an evaluation begins: "load", "verify", "warm_up", "time", "energy", and "done" at its
   /// end. "time" and "energy" are the windows in which nothing else should load the machine; the call may wait.
   std::function<void(std::string_view phase)> on_phase;

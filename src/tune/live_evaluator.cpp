@@ -70,8 +70,9 @@ json LiveEvaluator::open_request() const {
                   {"language", problem_.kernel.language},
                   {"hash", problem_.hash},
                   {"wait_for_quiet", wait_for_quiet_},
-                  {"energy", options_.energy != LiveOptions::Energy::no},
-                  {"energy_required", options_.energy == LiveOptions::Energy::required}};
+                  {"energy", options_.energy},
+                  {"energy_ticks", options_.energy_ticks},
+                  {"verify_only", options_.verify_only}};
   if (!problem_.problem_size.empty()) request["problem_size"] = problem_.problem_size;
   return request;
 }
@@ -295,7 +296,7 @@ void LiveEvaluator::send_reference() {
   if (!reference_binary_) reference_binary_ = pool_.find(reference_key_);
   if (!reference_binary_) return;
   if (!*reference_binary_) {
-    reference_failed(reference_binary_->error().message);
+    reference_failed(reference_needs_ == "reference_kernel" ? reference_binary_->error().message : "it does not build");
     return;
   }
   worker_.request({{"op", "reference"},
@@ -362,6 +363,7 @@ void LiveEvaluator::finish_uncompilable() {
 void LiveEvaluator::finish(Entry entry, Evaluation evaluation) {
   evaluation.configuration = entry.proposal.configuration;
   evaluation.board = device_.board();
+  if (options_.verify_only) evaluation.tier = "verify";
   evaluation.timestamp = utc_timestamp();
   evaluation.proposal = entry.proposal.number;
   evaluation.told = entry.proposal.told;

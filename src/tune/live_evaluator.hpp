@@ -15,8 +15,9 @@ namespace wattune {
 
 struct LiveOptions {
   std::string device;                  ///< as the user names it
-  enum class Energy { no, where_possible, required };
-  Energy energy = Energy::where_possible;
+  bool energy = false;                 ///< measure energy too; a device without a meter is an error then
+  unsigned energy_ticks = 3;           ///< ticks of the meter's counter that an energy window spans
+  bool verify_only = false;            ///< run and verify, measure nothing
   double phase_timeout_seconds = 60;   ///< a phase of an evaluation (verify, time, ...) that takes longer is a timeout
   double open_timeout_seconds = 900;   ///< opening the device, filling arguments and computing the host's reference
   unsigned compile_processes = 0;      ///< 0: one per available core

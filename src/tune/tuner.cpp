@@ -76,7 +76,7 @@ class Run {
 
   void remember_journal() {
     for (const auto& evaluation : journal_.before().evaluations) {
-      if (evaluation.tier != "screen") continue;
+      if (evaluation.tier != options_.tier) continue;
       if (const auto point = space_.find(evaluation.configuration)) known_[*point] = &evaluation;
     }
   }

@@ -35,6 +35,7 @@ struct TuneState {
 
 struct TuneOptions {
   Budget budget;
+  std::string tier = "screen";           ///< of the evaluations: those of other tiers in the journal do not count
   bool keep_going = false;               ///< do not end the run where nothing builds
   int wake_fd = -1;                      ///< becomes readable when the run is to be interrupted
   std::function<bool()> interrupted;

@@ -82,8 +82,10 @@ class Worker {
     const std::string device = request.at("device");
     backend_ = make_backend(backend_of_device(device));
     device_ = backend_->open(device);
-    if (request.at("energy").get<bool>()) open_meter(request.at("energy_required"));
+    if (request.at("energy").get<bool>()) open_meter();
     MeasureOptions measure;
+    measure.energy_ticks = request.at("energy_ticks");
+    measure.verify_only = request.at("verify_only");
     const bool wait_for_quiet = request.at("wait_for_quiet");
     measure.on_phase = [this, wait_for_quiet](std::string_view phase) { announce(phase, wait_for_quiet); };
     session_ = std::make_unique<Session>(problem_, *device_, meter_.get(), measure);
@@ -95,13 +97,13 @@ class Worker {
                                                                   : "default_configuration"}};
   }
 
-  void open_meter(bool required) {
+  void open_meter() {
     const DeviceInfo& device = device_->info();
     std::string why_not = "only GPUs of NVIDIA have a meter that this version reads";
     if (device.kind == "gpu" && !(device.uuid.empty() && device.pci.empty())) {
       meter_ = open_nvml_meter(device.uuid, device.pci, &why_not);
     }
-    if (required && !meter_) {
+    if (!meter_) {
       throw DeviceError("energy cannot be measured on " + device.id + " (" + device.name + "): " + why_not +
                         "; minimize time instead");
     }

@@ -20,7 +20,7 @@ class Faults(harness.CommandTest):
         self.assertEqual(result["counts"],
                          {"ok": 2, "correctness": 3, "compile": 1, "crash": 1, "timeout": 1})
         self.assertIn("this variant does not compile", outcomes[(3, 32)]["message"])
-        self.assertIn("'y'", outcomes[(2, 32)]["message"])  # names the argument that was overrun
+        self.assertIn("argument y", outcomes[(2, 32)]["message"])  # names the argument that was overrun
         self.assertIn("signal 11", outcomes[(4, 32)]["message"])
         # Nothing that failed is tried again.
         _, stderr = self.wattune("tune", problem, "--device", "opencl:0", "-o", self.folder / "out", "--strategy",
