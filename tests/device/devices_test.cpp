@@ -29,7 +29,9 @@ TEST_F(OnGpu, opens_a_device_by_uuid_a_beginning_of_it_and_pci_id) {
   const DeviceInfo info = device->info();
   EXPECT_EQ(backend->open(info.uuid)->info().id, info.id);
   EXPECT_EQ(backend->open("pci:" + info.pci)->info().id, info.id);
-  if (backend->devices().size() == 1) EXPECT_EQ(backend->open(info.uuid.substr(0, 10))->info().id, info.id);
+  if (backend->devices().size() == 1) {
+    EXPECT_EQ(backend->open(info.uuid.substr(0, 10))->info().id, info.id);
+  }
 }
 
 TEST_F(OnGpu, is_the_same_board_to_nvml_by_uuid_and_by_pci_id) {
