@@ -30,25 +30,26 @@ class PositionPass {
 
   void root(const json& node) {
     skip_space();
-    value(node, "", {line_, at_}, 0);
+    value(&node, "", {line_, at_}, 0);
   }
 
  private:
-  void value(const json& node, const std::string& key, Position position, int depth) {
+  /// `node` is null within a member that a later one of the same name hides.
+  void value(const json* node, const std::string& key, Position position, int depth) {
     if (depth > max_depth) fail(position, key, fmt::format("nested deeper than {} levels; write a flatter file", max_depth));
-    positions_[&node] = position;
-    if (node.is_object()) {
-      object(node, key, depth);
-    } else if (node.is_array()) {
-      list(node, key, depth);
-    } else if (node.is_string()) {
+    if (node != nullptr) positions_[node] = position;
+    if (text_[at_] == '{') {
+      object(node != nullptr && node->is_object() ? node : nullptr, key, depth);
+    } else if (text_[at_] == '[') {
+      list(node != nullptr && node->is_array() ? node : nullptr, key, depth);
+    } else if (text_[at_] == '"') {
       string_token();
     } else {
       while (at_ < text_.size() && std::string_view(",]} \t\r\n").find(text_[at_]) == std::string_view::npos) ++at_;
     }
   }
 
-  void object(const json& node, const std::string& key, int depth) {
+  void object(const json* node, const std::string& key, int depth) {
     std::set<std::string, std::less<>> seen;
     ++at_;  // {
     skip_space();
@@ -64,19 +65,20 @@ class PositionPass {
       skip_space();
       ++at_;  // :
       skip_space();
-      value(node.at(name), member, position, depth + 1);
+      value(node != nullptr ? &node->at(name) : nullptr, member, position, depth + 1);
       skip_space();
     }
     ++at_;
   }
 
-  void list(const json& node, const std::string& key, int depth) {
+  void list(const json* node, const std::string& key, int depth) {
     ++at_;  // [
     skip_space();
     for (std::size_t i = 0; text_[at_] != ']'; ++i) {
       if (text_[at_] == ',') ++at_;
       skip_space();
-      value(node.at(i), fmt::format("{}[{}]", key, i), {line_, at_}, depth + 1);
+      const bool known = node != nullptr && i < node->size();
+      value(known ? &(*node)[i] : nullptr, fmt::format("{}[{}]", key, i), {line_, at_}, depth + 1);
       skip_space();
     }
     ++at_;

@@ -71,7 +71,7 @@ std::uint64_t read_size(Reading& reading, const JsonNode& node, const ElementTyp
   const Problem& problem = reading.problem;
   const Expression expression = read_expression(node);
   if (reading.options.space_only) return 1;
-  check_names(node, expression, names_in_scope(problem));
+  check_names_in_scope(reading, node, expression);
   std::uint64_t size = 0;
   try {
     size = as_count(expression, expression.evaluate(list_scope(problem)), "the size", false);
@@ -96,7 +96,7 @@ void read_sizes(Reading& reading, const JsonNode& node, Argument& argument) {
   if (argument.memory == MemoryKind::local) {
     argument.size = 0;
     Expression expression = read_expression(node.at("Size"));
-    if (!reading.options.space_only) check_names(*size, expression, names_in_scope(reading.problem));
+    if (!reading.options.space_only) check_names_in_scope(reading, *size, expression);
     argument.local_size = std::move(expression);
     return;
   }
@@ -162,7 +162,7 @@ bool read_argument(Reading& reading, const JsonNode& node) {
     argument.access = Access::read_write;
   }
   if (argument.memory != MemoryKind::local) {
-    argument.fill = read_fill(reading, node, additions, arguments.size());
+    argument.fill = read_fill(reading, node, additions, argument.type, arguments.size());
     check_fill(reading, node, argument.fill, argument.type, argument.size, argument.name);
   }
   arguments.push_back(std::move(argument));
@@ -188,10 +188,11 @@ std::pair<double, double> read_range(const JsonNode& node) {
   return {low, high};
 }
 
-void read_fill_value(const JsonNode& value, Fill& fill) {
+void read_fill_value(const JsonNode& value, const ElementType& type, Fill& fill) {
   fill.value = value.is_boolean() ? (value.boolean() ? 1.0 : 0.0) : value.number();
-  // A double holds integers up to 2^53; larger ones go through the expression language, which has 64 bits.
-  const bool exact = !value.is_integer() || std::fabs(fill.value) <= 9007199254740992.0;
+  const bool floating = type.scalar == ScalarType::half || type.scalar == ScalarType::float32 || type.scalar == ScalarType::float64;
+  // A double holds every integer below 2^53; larger ones go through the expression language, which has 64 bits.
+  const bool exact = floating || !value.is_integer() || std::fabs(fill.value) < 9007199254740992.0;
   if (!exact && fill.kind == Fill::Kind::constant) {
     fill.kind = Fill::Kind::generator;
     fill.expression = fmt::to_string(value.integer());
@@ -203,9 +204,7 @@ void read_data_source(const Reading& reading, const JsonNode& source, Fill& fill
   if (source.string().empty()) source.fail("is empty; give the file, command or expression");
   if (fill.kind == Fill::Kind::generator) {
     const Expression expression = read_expression(source);
-    std::vector<std::string> names = names_in_scope(reading.problem);
-    names.emplace_back("i");
-    if (!reading.options.space_only) check_names(source, expression, names);
+    if (!reading.options.space_only) check_names_in_scope(reading, source, expression, "i");
     fill.expression = expression.text();
   } else if (fill.kind == Fill::Kind::script) {
     fill.command = source.string();
@@ -218,12 +217,12 @@ void read_data_source(const Reading& reading, const JsonNode& source, Fill& fill
 }  // namespace
 
 Fill read_fill(Reading& reading, const JsonNode& node, const std::optional<JsonNode>& additions,
-               std::size_t position) {
+               const ElementType& type, std::size_t position) {
   Fill fill;
-  const auto type = node.find("FillType");
+  const auto fill_type = node.find("FillType");
   const std::string name =
-      type ? type->one_of({"Constant", "Random", "Generator", "Script", "BinaryRaw", "BinaryHDF"}) : "Constant";
-  if (name == "BinaryHDF") type->fail("HDF5 files are not supported; give BinaryRaw with a raw or .npy file");
+      fill_type ? fill_type->one_of({"Constant", "Random", "Generator", "Script", "BinaryRaw", "BinaryHDF"}) : "Constant";
+  if (name == "BinaryHDF") fill_type->fail("HDF5 files are not supported; give BinaryRaw with a raw or .npy file");
   const bool from_source = name == "Generator" || name == "Script" || name == "BinaryRaw";
   fill.kind = name == "Random"      ? Fill::Kind::random
               : name == "Generator" ? Fill::Kind::generator
@@ -240,7 +239,7 @@ Fill read_fill(Reading& reading, const JsonNode& node, const std::optional<JsonN
   if (value && from_source) {
     reading.warn(*value, fmt::format("ignored with FillType {}", name));
   } else if (value) {
-    read_fill_value(*value, fill);
+    read_fill_value(*value, type, fill);
   }
   // Arguments without a seed are to differ from one another.
   fill.seed = position + 1;

@@ -75,11 +75,10 @@ void read_defines(Reading& reading) {
   const auto defines = reading.addition("Defines");
   if (!defines) return;
   auto& result = reading.problem.explicit_defines.emplace();
-  const std::vector<std::string> names = names_in_scope(reading.problem);
   for (const auto& [name, node] : defines->members()) {
     if (!is_identifier(name)) node.fail(fmt::format("'{}' is no identifier; use letters, digits and _", name));
     Expression expression = read_expression(node);
-    check_names(node, expression, names);
+    check_names_in_scope(reading, node, expression);
     for (const std::string& used : expression.names()) {
       if (used.starts_with("nvml_")) {
         node.fail(fmt::format("uses {}, a setting of the device, which is never compiled in; remove it", used));

@@ -140,7 +140,7 @@ void read_shared_memory(Reading& reading, const JsonNode& specification) {
     return;
   }
   Expression expression = read_expression(*node);
-  check_names(*node, expression, names_in_scope(reading.problem));
+  check_names_in_scope(reading, *node, expression);
   reading.problem.shared_memory_expression = std::move(expression);
 }
 

@@ -43,6 +43,17 @@ std::vector<std::string> names_in_scope(const Problem& problem) {
   return names;
 }
 
+void check_names_in_scope(const Reading& reading, const JsonNode& node, const Expression& expression,
+                          const std::string& further) {
+  const auto& used = expression.names();
+  if (reading.problem.problem_size.empty() && std::find(used.begin(), used.end(), "ProblemSize") != used.end()) {
+    node.fail("uses ProblemSize, which is not given; add it to KernelSpecification");
+  }
+  std::vector<std::string> names = names_in_scope(reading.problem);
+  if (!further.empty()) names.push_back(further);
+  check_names(node, expression, names);
+}
+
 void warn_unknown_keys(Reading& reading, const JsonNode& node, std::initializer_list<std::string_view> known) {
   for (const auto& [name, member] : node.members()) {
     if (std::find(known.begin(), known.end(), name) != known.end() || !node.find(name)) continue;

@@ -34,7 +34,7 @@ void read_data(Reading& reading, const JsonNode& where, std::string_view name, c
   const Argument& argument = output_argument(reading, where, name);
   // Seeds beyond those of arguments, so that random references differ from the inputs.
   const std::size_t position = 1000 + reading.problem.verification.data.size();
-  Fill fill = read_fill(reading, node, additions, position);
+  Fill fill = read_fill(reading, node, additions, argument.type, position);
   check_fill(reading, node, fill, argument.type, argument.size, argument.name);
   reading.problem.verification.data.emplace(argument.name, std::move(fill));
 }

@@ -34,8 +34,11 @@ struct Reading {
 Expression read_expression(const JsonNode& node);
 /// Checks that an expression uses no other names than these. @throws UsageError with place, column and nearest name.
 void check_names(const JsonNode& node, const Expression& expression, const std::vector<std::string>& names);
-/// The names of parameters and ProblemSize.
+/// The names of parameters, and ProblemSize where it is given.
 std::vector<std::string> names_in_scope(const Problem& problem);
+/// check_names() with these and one more.
+void check_names_in_scope(const Reading& reading, const JsonNode& node, const Expression& expression,
+                          const std::string& further = {});
 /// In T1's own sections other tools' keys are ignored; in ours, which no other tool writes, they are errors.
 void warn_unknown_keys(Reading& reading, const JsonNode& node, std::initializer_list<std::string_view> known);
 void refuse_unknown_keys(const JsonNode& node, std::initializer_list<std::string_view> known);
@@ -63,7 +66,7 @@ void read_objectives(Reading& reading);
 /// @param additions Range and Offset, where they stand elsewhere than in `node`.
 /// @param position  of the argument, for the default seed.
 Fill read_fill(Reading& reading, const JsonNode& node, const std::optional<JsonNode>& additions,
-               std::size_t position);
+               const ElementType& type, std::size_t position);
 /// Tries what can be tried before the data are made, so that a fault is told with its line; notes files' content.
 void check_fill(Reading& reading, const JsonNode& node, const Fill& fill, const ElementType& type, std::uint64_t size,
                 std::string_view argument_name);
