@@ -2,250 +2,200 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <simdjson.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <thread>
-#include <unordered_map>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/subprocess.hpp"
 #include "store/journal_header.hpp"
+#include "store/journal_line.hpp"
 
 namespace wattune {
 
 namespace {
 
-namespace dom = simdjson::dom;
-
 /// Below this, starting threads costs more than it saves.
-constexpr std::size_t bytes_per_thread = 4U << 20;
-constexpr std::size_t max_threads = 8;
+constexpr std::uint64_t bytes_per_thread = 4U << 20;
+constexpr std::uint64_t max_threads = 8;
+/// Bytes read at once. Large files are not held in memory: their evaluations take enough of it.
+constexpr std::size_t block_bytes = 1U << 20;
 /// Damaged lines that are named one by one.
 constexpr std::size_t max_named_lines = 20;
 
-/// Why a line is no evaluation.
-struct DamagedLine {
-  std::string reason;
+/// What a journal is read from.
+struct Bytes {
+  std::uint64_t size = 0;
+  /// Puts the bytes from an offset on into a buffer. @return how many; less than asked only at the end.
+  std::function<std::size_t(std::uint64_t offset, char* buffer, std::size_t bytes)> read;
 };
 
-[[noreturn]] void damaged(std::string_view key, std::string_view reason) {
-  throw DamagedLine{fmt::format("key '{}' {}", key, reason)};
-}
-
-template <typename Type>
-Type get(dom::element element, std::string_view key, std::string_view expected) {
-  Type value;
-  if (element.get(value) != simdjson::SUCCESS) damaged(key, fmt::format("is not {}", expected));
-  return value;
-}
-
-std::string text_of(dom::element element, std::string_view key) {
-  return std::string(get<std::string_view>(element, key, "a string"));
-}
-std::int64_t integer_of(dom::element element, std::string_view key) {
-  return get<std::int64_t>(element, key, "an integer");
-}
-double number_of(dom::element element, std::string_view key) {
-  if (element.is_null()) return std::numeric_limits<double>::quiet_NaN();
-  return get<double>(element, key, "a number");
-}
-dom::object object_of(dom::element element, std::string_view key) {
-  return get<dom::object>(element, key, "an object");
-}
-
-Value value_of(dom::element element, std::string_view key) {
-  switch (element.type()) {
-    case dom::element_type::BOOL:
-      return get<bool>(element, key, "a boolean");
-    case dom::element_type::INT64:
-      return get<std::int64_t>(element, key, "an integer");
-    case dom::element_type::DOUBLE:
-      return get<double>(element, key, "a number");
-    case dom::element_type::STRING:
-      return text_of(element, key);
-    case dom::element_type::ARRAY: {
-      Value::List list;
-      for (const dom::element item : get<dom::array>(element, key, "a list")) list.push_back(value_of(item, key));
-      return list;
-    }
-    default:
-      damaged(key, "is no value of a parameter");
-  }
-}
-
-Quantity quantity_of(dom::element element, std::string_view name) {
-  Quantity quantity;
-  bool has_value = false;
-  for (const auto field : object_of(element, name)) {
-    if (field.key == "value") {
-      quantity.value = number_of(field.value, name);
-      has_value = true;
-    } else if (field.key == "unit") {
-      quantity.unit = text_of(field.value, name);
-    } else if (field.key == "stderr") {
-      quantity.stderr_value = number_of(field.value, name);
-    } else if (field.key == "n") {
-      quantity.n = integer_of(field.value, name);
-    } else if (field.key == "flags") {
-      for (const dom::element flag : get<dom::array>(field.value, name, "a quantity with a list of flags")) {
-        quantity.flags.push_back(text_of(flag, name));
-      }
-    }
-  }
-  if (!has_value) damaged(name, "has no value");
-  return quantity;
-}
-
-/// Reads evaluations of one journal; each thread has its own.
-class LineReader {
+/// The lines that begin in a range of bytes.
+class Lines {
  public:
-  explicit LineReader(const std::vector<std::string>& parameter_names) : names_(parameter_names) {
-    for (std::size_t i = 0; i < names_.size(); ++i) by_name_.push_back(i);
-    std::sort(by_name_.begin(), by_name_.end(), [&](std::size_t a, std::size_t b) { return names_[a] < names_[b]; });
-  }
+  Lines(const Bytes& bytes, std::uint64_t begin, std::uint64_t end) : bytes_(bytes), next_(begin), end_(end) {}
 
-  /// @param line followed by simdjson::SIMDJSON_PADDING readable bytes. @throws DamagedLine.
-  Evaluation read(std::string_view line) {
-    dom::element root;
-    const auto error = parser_.parse(line.data(), line.size(), false).get(root);
-    if (error != simdjson::SUCCESS) throw DamagedLine{simdjson::error_message(error)};
-    Evaluation evaluation;
-    bool has_configuration = false;
-    bool has_outcome = false;
-    for (const auto field : object_of(root, "line")) {
-      if (field.key == "configuration") {
-        evaluation.configuration = configuration_of(field.value);
-        has_configuration = true;
-      } else if (field.key == "outcome") {
-        const auto outcome = outcome_from(get<std::string_view>(field.value, field.key, "a string"));
-        if (!outcome) damaged(field.key, "is no known outcome");
-        evaluation.outcome = *outcome;
-        has_outcome = true;
-      } else {
-        read_field(evaluation, field.key, field.value);
+  struct Line {
+    std::string_view text;  ///< without its newline; LineReader::padding bytes behind it are readable
+    std::uint64_t begin;    ///< offset
+    bool whole;             ///< it has a newline
+  };
+  /// Valid until the next call. Nothing at the end of the range.
+  std::optional<Line> next() {
+    const std::uint64_t begin = next_ - (filled_ - place_);
+    if (begin >= end_) return std::nullopt;
+    std::size_t searched = place_;
+    while (true) {
+      const void* newline = std::memchr(buffer_.get() + searched, '\n', filled_ - searched);
+      if (newline != nullptr) {
+        const auto end = static_cast<std::size_t>(static_cast<const char*>(newline) - buffer_.get());
+        const std::string_view text(buffer_.get() + place_, end - place_);
+        place_ = end + 1;
+        return Line{text, begin, true};
       }
+      const std::size_t length = filled_ - place_;
+      if (!fill()) break;
+      searched = place_ + length;
     }
-    if (!has_configuration) damaged("configuration", "is missing");
-    if (!has_outcome) damaged("outcome", "is missing");
-    return evaluation;
+    const std::string_view text(buffer_.get() + place_, filled_ - place_);
+    place_ = filled_;
+    if (text.empty()) return std::nullopt;
+    return Line{text, begin, false};
   }
 
  private:
-  /// Keys that this version does not know are left to those that do.
-  static void read_field(Evaluation& evaluation, std::string_view key, dom::element value) {
-    if (key == "quantities") {
-      for (const auto field : object_of(value, key)) {
-        evaluation.quantities.insert_or_assign(evaluation.quantities.end(), std::string(field.key),
-                                               quantity_of(field.value, field.key));
-      }
-    } else if (key == "phases") {
-      for (const auto field : object_of(value, key)) {
-        evaluation.phases.insert_or_assign(evaluation.phases.end(), std::string(field.key),
-                                           number_of(field.value, key));
-      }
-    } else if (key == "resources") {
-      for (const auto field : object_of(value, key)) {
-        evaluation.resources.insert_or_assign(evaluation.resources.end(), std::string(field.key),
-                                              integer_of(field.value, key));
-      }
-    } else if (key == "message") {
-      evaluation.message = text_of(value, key);
-    } else if (key == "tier") {
-      evaluation.tier = text_of(value, key);
-    } else if (key == "trial") {
-      evaluation.trial = integer_of(value, key);
-    } else if (key == "verification") {
-      evaluation.verification = text_of(value, key);
-    } else if (key == "board") {
-      evaluation.board = text_of(value, key);
-    } else if (key == "timestamp") {
-      evaluation.timestamp = text_of(value, key);
-    } else if (key == "proposal") {
-      evaluation.proposal = integer_of(value, key);
-    } else if (key == "told") {
-      evaluation.told = integer_of(value, key);
+  /// Reads on behind what has not been taken yet. @return false at the end of the file.
+  bool fill() {
+    const std::size_t kept = filled_ - place_;
+    if (kept + block_bytes > capacity_) {
+      const std::size_t larger = std::max(capacity_ * 2, kept + block_bytes);
+      auto buffer = std::make_unique_for_overwrite<char[]>(larger + LineReader::padding);
+      if (kept > 0) std::memcpy(buffer.get(), buffer_.get() + place_, kept);
+      buffer_ = std::move(buffer);
+      capacity_ = larger;
+    } else if (kept > 0) {
+      std::memmove(buffer_.get(), buffer_.get() + place_, kept);
     }
+    place_ = 0;
+    filled_ = kept;
+    const std::uint64_t left = bytes_.size > next_ ? bytes_.size - next_ : 0;
+    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(left, block_bytes));
+    const std::size_t count = wanted == 0 ? 0 : bytes_.read(next_, buffer_.get() + kept, wanted);
+    filled_ += count;
+    next_ += count;
+    std::memset(buffer_.get() + filled_, 0, LineReader::padding);
+    return count > 0;
   }
 
-  std::vector<Value> configuration_of(dom::element element) {
-    std::vector<Value> values(names_.size());
-    std::size_t found = 0;
-    for (const auto field : object_of(element, "configuration")) {
-      // Lines of ours have the names sorted, so the next one is nearly always the one that is due.
-      std::size_t place = found;
-      if (place >= by_name_.size() || names_[by_name_[place]] != field.key) {
-        const auto match =
-            std::lower_bound(by_name_.begin(), by_name_.end(), field.key,
-                             [&](std::size_t index, std::string_view key) { return names_[index] < key; });
-        if (match == by_name_.end() || names_[*match] != field.key) damaged(field.key, "is no parameter");
-        place = static_cast<std::size_t>(match - by_name_.begin());
-      }
-      values[by_name_[place]] = value_of(field.value, field.key);
-      ++found;
-    }
-    if (found != names_.size()) damaged("configuration", "does not have every parameter once");
-    return values;
-  }
-
-  const std::vector<std::string>& names_;
-  std::vector<std::size_t> by_name_;  ///< indices of the names, sorted by name
-  dom::parser parser_;
+  const Bytes& bytes_;
+  std::uint64_t next_;  ///< offset of what follows the buffer
+  std::uint64_t end_;
+  std::unique_ptr<char[]> buffer_ = std::make_unique<char[]>(LineReader::padding);
+  std::size_t capacity_ = 0;
+  std::size_t place_ = 0;  ///< in the buffer: of what has not been taken
+  std::size_t filled_ = 0;
 };
 
-/// What one thread read.
+using Key = XXH128_hash_t;
+
+/// What two evaluations of a journal share where the later replaces the earlier. Those by which boards are compared
+/// count per board.
+Key key_of(const Evaluation& evaluation, std::string& scratch) {
+  scratch.clear();
+  append_key(scratch, evaluation.configuration);
+  scratch.append(evaluation.tier).append(1, ';').append(std::to_string(evaluation.trial));
+  if (evaluation.tier == "reference" || evaluation.tier == "calibration") {
+    scratch.append(1, ';').append(evaluation.board);
+  }
+  return XXH3_128bits(scratch.data(), scratch.size());
+}
+
+/// What one thread reads.
 struct Part {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
   std::vector<Evaluation> evaluations;
+  std::vector<Key> keys;
   std::vector<std::pair<std::size_t, std::string>> damaged;  ///< line within the part, from 0, and why
   std::size_t lines = 0;
+  bool newline_missing = false;
+  std::optional<std::uint64_t> torn;  ///< offset of a last line that is incomplete
 };
 
-void read_part(Part& part, std::string_view text, const std::vector<std::string>& parameter_names) {
+/// @param room bytes of the file whose evaluations will come into the part's vector.
+void read_part(Part& part, const Bytes& bytes, std::uint64_t room, const std::vector<std::string>& parameter_names) {
   LineReader reader(parameter_names);
-  while (!text.empty()) {
-    const std::size_t length = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, length);
-    text.remove_prefix(std::min(length + 1, text.size()));
+  Lines lines(bytes, part.begin, part.end);
+  std::string scratch;
+  while (const auto line = lines.next()) {
     const std::size_t number = part.lines++;
-    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    if (line->text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     try {
-      part.evaluations.push_back(reader.read(line));
+      if (part.evaluations.empty()) {
+        // Lines of a journal are much alike, so the first tells how many there are.
+        const std::uint64_t expected = room / (line->text.size() + 1);
+        part.evaluations.reserve(static_cast<std::size_t>(expected + expected / 16 + 1));
+        part.keys.reserve(part.evaluations.capacity());
+      }
+      part.evaluations.push_back(reader.read(line->text));
+      part.keys.push_back(key_of(part.evaluations.back(), scratch));
+      part.newline_missing = !line->whole;
     } catch (const DamagedLine& error) {
-      part.damaged.emplace_back(number, error.reason);
+      if (line->whole) {
+        part.damaged.emplace_back(number, error.reason);
+      } else {
+        part.torn = line->begin;
+      }
     }
   }
 }
 
-/// Reads whole lines, in parts that threads share.
-std::vector<Part> read_parts(std::string_view text, const std::vector<std::string>& parameter_names) {
-  const std::size_t wanted = std::min<std::size_t>({max_threads, available_cores(), text.size() / bytes_per_thread});
-  std::vector<std::string_view> pieces;
-  for (std::size_t left = std::max<std::size_t>(1, wanted); left > 1 && !text.empty(); --left) {
-    const std::size_t newline = text.find('\n', text.size() / left);
-    const std::size_t length = newline == std::string_view::npos ? text.size() : newline + 1;
-    pieces.push_back(text.substr(0, length));
-    text.remove_prefix(length);
+/// Ranges of whole lines, of about the same size.
+std::vector<Part> divide(const Bytes& bytes, std::uint64_t begin) {
+  const std::uint64_t size = bytes.size - begin;
+  const std::uint64_t count =
+      std::max<std::uint64_t>(1, std::min<std::uint64_t>({max_threads, available_cores(), size / bytes_per_thread}));
+  std::vector<Part> parts;
+  for (std::uint64_t i = 1; i <= count; ++i) {
+    std::uint64_t end = bytes.size;
+    if (i < count) {
+      end = std::max(begin, bytes.size - size + size / count * i);
+      if (const auto line = Lines(bytes, end, bytes.size).next()) end += line->text.size() + (line->whole ? 1 : 0);
+    }
+    Part& part = parts.emplace_back();
+    part.begin = begin;
+    part.end = end;
+    begin = end;
   }
-  pieces.push_back(text);
-  std::vector<Part> parts(pieces.size());
-  std::vector<std::exception_ptr> errors(pieces.size());
+  return parts;
+}
+
+/// Reads the lines from an offset on, in parts that threads share.
+std::vector<Part> read_parts(const Bytes& bytes, std::uint64_t begin, const std::vector<std::string>& parameter_names) {
+  std::vector<Part> parts = divide(bytes, begin);
+  std::vector<std::exception_ptr> errors(parts.size());
   {
     std::vector<std::jthread> threads;
     auto work = [&](std::size_t i) {
       try {
-        read_part(parts[i], pieces[i], parameter_names);
+        // The others' evaluations are moved into the first part's vector in the end.
+        const std::uint64_t room = i == 0 ? bytes.size - begin : parts[i].end - parts[i].begin;
+        read_part(parts[i], bytes, room, parameter_names);
       } catch (...) {
         errors[i] = std::current_exception();
       }
     };
-    for (std::size_t i = 1; i < pieces.size(); ++i) threads.emplace_back(work, i);
+    for (std::size_t i = 1; i < parts.size(); ++i) threads.emplace_back(work, i);
     work(0);
   }
   for (const auto& error : errors) {
@@ -254,100 +204,77 @@ std::vector<Part> read_parts(std::string_view text, const std::vector<std::strin
   return parts;
 }
 
-struct Key {
-  XXH128_hash_t hash;
-  friend bool operator==(const Key& a, const Key& b) { return XXH128_isEqual(a.hash, b.hash) != 0; }
-};
-struct KeyHash {
-  std::size_t operator()(const Key& key) const noexcept { return static_cast<std::size_t>(key.hash.low64); }
-};
-
-/// Drops all but the last of the evaluations that share a key. Those by which boards are compared count per board.
-void drop_repeated(std::vector<Evaluation>& evaluations) {
-  std::unordered_map<Key, std::size_t, KeyHash> last;
-  last.reserve(evaluations.size());
+/// Drops all but the last of the evaluations that share a key.
+void drop_repeated(std::vector<Evaluation>& evaluations, const std::vector<Key>& keys) {
+  constexpr std::size_t none = static_cast<std::size_t>(-1);
+  // A table of indices with open addressing, at most half full.
+  std::vector<std::size_t> slots(std::bit_ceil(2 * keys.size() + 1), none);
   std::vector<bool> dropped;
-  std::string text;
-  for (std::size_t i = 0; i < evaluations.size(); ++i) {
-    const Evaluation& evaluation = evaluations[i];
-    text.clear();
-    append_key(text, evaluation.configuration);
-    text.append(evaluation.tier).append(1, ';').append(std::to_string(evaluation.trial));
-    if (evaluation.tier == "reference" || evaluation.tier == "calibration") {
-      text.append(1, ';').append(evaluation.board);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    std::size_t slot = keys[i].low64 & (slots.size() - 1);
+    while (slots[slot] != none && XXH128_isEqual(keys[slots[slot]], keys[i]) == 0) {
+      slot = (slot + 1) & (slots.size() - 1);
     }
-    const auto [entry, added] = last.try_emplace(Key{XXH3_128bits(text.data(), text.size())}, i);
-    if (added) continue;
-    if (dropped.empty()) dropped.resize(evaluations.size());
-    dropped[entry->second] = true;
-    entry->second = i;
+    if (slots[slot] != none) {
+      dropped.resize(keys.size());
+      dropped[slots[slot]] = true;
+    }
+    slots[slot] = i;
   }
   if (dropped.empty()) return;
   std::size_t i = 0;
   std::erase_if(evaluations, [&](const Evaluation&) { return dropped[i++]; });
 }
 
-/// The name of a line for messages, in a file whose first line is the header.
-std::string damage_text(const std::filesystem::path& file, std::size_t line, const std::string& reason) {
-  return fmt::format("journal '{}': line {} is damaged and was skipped ({})", file.string(), line, reason);
+template <typename Item>
+void append_all(std::vector<Item>& target, std::vector<Item>& source) {
+  target.insert(target.end(), std::make_move_iterator(source.begin()), std::make_move_iterator(source.end()));
+  source = {};
 }
 
-void join(std::vector<Part> parts, JournalContent& content, const std::filesystem::path& file) {
-  std::size_t line = 2;
+/// Puts the parts together.
+void join(std::vector<Part>& parts, JournalText& result, const std::filesystem::path& file) {
+  JournalContent& content = result.content;
+  std::size_t line = 2;  // the header is line 1
   std::size_t unnamed = 0;
-  for (auto& part : parts) {
-    for (const auto& [number, reason] : part.damaged) {
-      if (content.warnings.size() < max_named_lines) {
-        content.warnings.push_back(damage_text(file, line + number, reason));
-      } else {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    for (const auto& [number, reason] : parts[i].damaged) {
+      if (content.warnings.size() == max_named_lines) {
         ++unnamed;
+        continue;
       }
+      content.warnings.push_back(
+          fmt::format("journal '{}': line {} is damaged and was skipped ({})", file.string(), line + number, reason));
     }
-    line += part.lines;
-    if (content.evaluations.empty()) {
-      content.evaluations = std::move(part.evaluations);
-    } else {
-      content.evaluations.insert(content.evaluations.end(), std::make_move_iterator(part.evaluations.begin()),
-                                 std::make_move_iterator(part.evaluations.end()));
-    }
+    line += parts[i].lines;
+    if (i == 0) continue;
+    append_all(parts[0].evaluations, parts[i].evaluations);
+    append_all(parts[0].keys, parts[i].keys);
   }
   if (unnamed > 0) {
     content.warnings.push_back(fmt::format("journal '{}': {} more damaged lines were skipped", file.string(), unnamed));
   }
+  if (parts.back().torn) {
+    result.whole_bytes = *parts.back().torn;
+    content.warnings.push_back(
+        fmt::format("journal '{}': the last line ({}) is incomplete, as a process leaves it that is killed while it "
+                    "writes; it was dropped",
+                    file.string(), line - 1));
+  }
+  result.newline_missing = result.newline_missing || parts.back().newline_missing;
+  content.evaluations = std::move(parts[0].evaluations);
+  drop_repeated(content.evaluations, parts[0].keys);
 }
 
-/// @param text followed by simdjson::SIMDJSON_PADDING readable bytes.
-JournalText parse_padded(std::string_view text, const std::filesystem::path& file) {
+JournalText parse(const Bytes& bytes, const std::filesystem::path& file) {
   JournalText result;
-  const std::size_t header_length = std::min(text.find('\n'), text.size());
-  result.content.header = parse_header(text.substr(0, header_length), file);
-  const std::size_t body = std::min(header_length + 1, text.size());
-  const std::size_t last_newline = text.rfind('\n');
-  const std::size_t tail = last_newline == std::string_view::npos ? text.size() : last_newline + 1;
-
-  auto parts = read_parts(text.substr(body, std::max(tail, body) - body), result.content.header.parameter_names);
-  std::size_t lines = 1;
-  for (const auto& part : parts) lines += part.lines;
-  result.whole_bytes = text.size();
-  result.newline_missing = !text.ends_with('\n');
-  std::string torn;
-  if (tail < text.size()) {
-    Part last;
-    read_part(last, text.substr(tail), result.content.header.parameter_names);
-    if (last.evaluations.empty()) {
-      result.whole_bytes = tail;
-      result.newline_missing = false;
-      torn = fmt::format(
-          "journal '{}': the last line ({}) is incomplete, as a process leaves it that is killed while it "
-          "writes; it was dropped",
-          file.string(), lines + 1);
-    } else {
-      parts.push_back(std::move(last));
-    }
-  }
-  join(std::move(parts), result.content, file);
-  if (!torn.empty()) result.content.warnings.push_back(std::move(torn));
-  drop_repeated(result.content.evaluations);
+  result.whole_bytes = bytes.size;
+  Lines lines(bytes, 0, bytes.size);
+  const auto header = lines.next();
+  result.content.header = parse_header(header ? header->text : std::string_view(), file);
+  result.newline_missing = !header->whole;
+  auto parts = read_parts(bytes, header->text.size() + (header->whole ? 1 : 0), result.content.header.parameter_names);
+  join(parts, result, file);
   return result;
 }
 
@@ -358,17 +285,20 @@ class Source {
     struct stat status {};
     if (!fd_ || ::fstat(fd_.get(), &status) != 0) fail(errno);
     if (!S_ISREG(status.st_mode)) fail(S_ISDIR(status.st_mode) ? EISDIR : EINVAL);
-    size_ = static_cast<std::size_t>(status.st_size);
+    size_ = static_cast<std::uint64_t>(status.st_size);
   }
 
-  /// Bytes that it had when it was opened.
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// What it had when it was opened.
+  [[nodiscard]] Bytes bytes() const {
+    return {size_,
+            [this](std::uint64_t offset, char* buffer, std::size_t count) { return read(offset, buffer, count); }};
+  }
 
-  /// Reads up to `bytes`. @return less only at the end of the file.
-  std::size_t read(char* buffer, std::size_t bytes) const {
+ private:
+  std::size_t read(std::uint64_t offset, char* buffer, std::size_t count) const {
     std::size_t length = 0;
-    while (length < bytes) {
-      const ssize_t n = ::read(fd_.get(), buffer + length, bytes - length);
+    while (length < count) {
+      const ssize_t n = ::pread(fd_.get(), buffer + length, count - length, static_cast<off_t>(offset + length));
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) fail(errno);
       if (n == 0) break;
@@ -377,7 +307,6 @@ class Source {
     return length;
   }
 
- private:
   [[noreturn]] void fail(int error) const {
     throw UsageError(fmt::format("cannot read the journal '{}': {}; {}", file_.string(), system_error_text(error),
                                  error == ENOENT ? "check the path" : "check the file and its permissions"));
@@ -385,36 +314,28 @@ class Source {
 
   std::filesystem::path file_;
   FileDescriptor fd_;
-  std::size_t size_ = 0;
+  std::uint64_t size_ = 0;
 };
 
 }  // namespace
 
 JournalText parse_journal_text(std::string_view text, const std::filesystem::path& file) {
-  std::string padded;
-  padded.reserve(text.size() + simdjson::SIMDJSON_PADDING);
-  padded.append(text).append(simdjson::SIMDJSON_PADDING, '\0');
-  return parse_padded(std::string_view(padded).substr(0, text.size()), file);
+  auto read = [text](std::uint64_t offset, char* buffer, std::size_t count) {
+    return text.copy(buffer, count, static_cast<std::size_t>(offset));
+  };
+  return parse({text.size(), read}, file);
 }
 
 JournalHeader read_journal_header(const std::filesystem::path& file) {
   const Source source(file);
-  std::string text;
-  char chunk[4096];
-  while (text.find('\n') == std::string::npos) {
-    const std::size_t n = source.read(chunk, sizeof chunk);
-    if (n == 0) break;
-    text.append(chunk, n);
-  }
-  return parse_header(std::string_view(text).substr(0, text.find('\n')), file);
+  const Bytes bytes = source.bytes();
+  Lines lines(bytes, 0, bytes.size);
+  const auto header = lines.next();
+  return parse_header(header ? header->text : std::string_view(), file);
 }
 
 JournalText read_journal_text(const std::filesystem::path& file) {
-  const Source source(file);
-  const auto buffer = std::make_unique_for_overwrite<char[]>(source.size() + simdjson::SIMDJSON_PADDING);
-  const std::size_t length = source.read(buffer.get(), source.size());
-  std::memset(buffer.get() + length, 0, simdjson::SIMDJSON_PADDING);
-  return parse_padded(std::string_view(buffer.get(), length), file);
+  return parse(Source(file).bytes(), file);
 }
 
 JournalContent read_journal(const std::filesystem::path& file) {
