@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
-#include <regex>
 
+#include "backend/opencl/opencl_binary.hpp"
 #include "backend/opencl/opencl_options.hpp"
 #include "base/clock.hpp"
 #include "base/file.hpp"
@@ -52,6 +53,17 @@ class PlainPaths {
   int count_ = 0;
 };
 
+/// The number that stands before a text.
+std::optional<std::int64_t> number_before(std::string_view text, std::string_view unit) {
+  const std::size_t end = text.find(unit);
+  if (end == std::string_view::npos) return std::nullopt;
+  const std::size_t begin = text.find_last_not_of("0123456789", end == 0 ? 0 : end - 1) + 1;
+  std::int64_t value = 0;
+  const auto [stop, error] = std::from_chars(text.data() + begin, text.data() + end, value);
+  if (error != std::errc() || stop != text.data() + end) return std::nullopt;
+  return value;
+}
+
 class OpenClCompiler final : public Compiler {
  public:
   OpenClCompiler(std::shared_ptr<const Api> api, FoundDevice device)
@@ -83,7 +95,7 @@ class OpenClCompiler final : public Compiler {
 
     CompileResult result;
     if (auto failure = look_up_kernel(program.get(), request, log)) return tl::unexpected(*failure);
-    result.binary = binary_of(program.get());
+    result.binary = pack({load_options(options), binary_of(program.get())});
     result.entry = request.kernel_name;
     result.log = log;
     result.compiler = fmt::format("{} {}", device_.info.platform, device_.info.driver);
@@ -99,6 +111,14 @@ class OpenClCompiler final : public Compiler {
     for (const std::filesystem::path& path : options.include_paths) flags += "-I" + paths.plain(path) + " ";
     if (device_.has_extension("cl_nv_compiler_options")) flags += "-cl-nv-verbose ";
     if (!flags.empty()) flags.pop_back();
+    return flags;
+  }
+
+  static std::string load_options(const BuildOptions& options) {
+    std::string flags;
+    for (const std::string& option : options.options) {
+      if (option.starts_with("-cl-nv-")) flags += (flags.empty() ? "" : " ") + option;
+    }
     return flags;
   }
 
@@ -161,14 +181,12 @@ cl_int build(const Api& api, cl_program program, cl_device_id device, const std:
 void resources_from_log(const std::string& log, const std::string& kernel,
                         std::map<std::string, std::int64_t>& resources) {
   // A file may hold several kernels; each has a section of its own.
-  const std::size_t section = log.find(fmt::format("entry function '{}'", kernel));
-  if (section == std::string::npos) return;
-  static const std::regex registers("Used ([0-9]+) registers");
-  static const std::regex spills("([0-9]+) bytes spill stores");
-  const auto begin = log.begin() + static_cast<std::ptrdiff_t>(section);
-  std::smatch match;
-  if (std::regex_search(begin, log.end(), match, registers)) resources["registers"] = std::stoll(match[1].str());
-  if (std::regex_search(begin, log.end(), match, spills)) resources["spill_bytes"] = std::stoll(match[1].str());
+  std::size_t begin = log.find(fmt::format("entry function '{}'", kernel));
+  if (begin == std::string::npos) return;
+  begin += 1;
+  const std::string_view section = std::string_view(log).substr(begin, log.find("entry function '", begin) - begin);
+  if (const auto count = number_before(section, " registers")) resources["registers"] = *count;
+  if (const auto count = number_before(section, " bytes spill stores")) resources["spill_bytes"] = *count;
 }
 
 std::unique_ptr<Compiler> make_compiler(std::shared_ptr<const Api> api, FoundDevice device) {

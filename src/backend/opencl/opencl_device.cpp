@@ -7,6 +7,7 @@
 #include <deque>
 #include <limits>
 
+#include "backend/opencl/opencl_binary.hpp"
 #include "backend/opencl/opencl_compiler.hpp"
 
 namespace wattune::opencl {
@@ -192,8 +193,13 @@ void OpenClDevice::fill(Buffer& buffer, std::size_t offset, std::size_t bytes, s
 tl::expected<std::unique_ptr<Kernel>, Failure> OpenClDevice::load(const CompileResult& binary) {
   auto result = std::make_unique<OpenClKernel>();
   result->name = binary.entry;
-  const std::size_t size = binary.binary.size();
-  const unsigned char* data = binary.binary.data();
+  const auto unpacked = unpack(binary.binary);
+  if (!unpacked) {
+    return tl::unexpected(
+        Failure{Outcome::compile, fmt::format("the program of kernel {} was not made by this backend", result->name)});
+  }
+  const std::size_t size = unpacked->program.size();
+  const unsigned char* data = unpacked->program.data();
   cl_int code = CL_SUCCESS;
   cl_int status = CL_SUCCESS;
   result->program = {api_->clCreateProgramWithBinary(context_.get(), 1, &device_.id, &size, &data, &status, &code),
@@ -201,7 +207,7 @@ tl::expected<std::unique_ptr<Kernel>, Failure> OpenClDevice::load(const CompileR
   if (code != CL_SUCCESS)
     return tl::unexpected(failure(code, Stage::enqueue, "load the program of kernel " + result->name));
   std::string log;
-  code = build(*api_, result->program.get(), device_.id, "", log);
+  code = build(*api_, result->program.get(), device_.id, unpacked->options, log);
   if (code != CL_SUCCESS) {
     return tl::unexpected(Failure{Outcome::compile, fmt::format("the program of kernel {} could not be linked: {}\n{}",
                                                                 result->name, error_text(code), log)});

@@ -21,7 +21,9 @@ struct BuildOptions {
 /// itself searched first.
 BuildOptions build_options(const CompileRequest& request);
 
-/// The defines, a #line directive, and the source, so that line numbers in messages are those of the file.
+/// The defines, a #line directive, and the source, so that line numbers in messages are those of the file. A comment
+/// holds a hash of the files that the source includes: drivers keep binaries by the source's text alone, and would hand
+/// out a stale one after an included file was edited.
 std::string full_source(const CompileRequest& request, const BuildOptions& options);
 
 }  // namespace wattune::opencl

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "backend/opencl/opencl_binary.hpp"
 #include "backend/opencl/opencl_options.hpp"
 #include "opencl_fixture.hpp"
 
@@ -66,7 +67,11 @@ TEST(OpenClLog, RegistersAndSpillsAreThoseOfTheKernelAskedFor) {
   opencl::resources_from_log(log, "two", resources);
   EXPECT_EQ(resources["registers"], 255);
   EXPECT_EQ(resources["spill_bytes"], 16);
+  opencl::resources_from_log(log, "one", resources);
+  EXPECT_EQ(resources["registers"], 10);
+  EXPECT_EQ(resources["spill_bytes"], 0);
   resources.clear();
+  opencl::resources_from_log("entry function 'two'\n99999999999999999999 registers", "two", resources);
   opencl::resources_from_log(log, "three", resources);
   EXPECT_TRUE(resources.empty());
 }
@@ -123,13 +128,58 @@ TEST_F(OpenCl, IncludesAreFoundBesideTheSourceAndInPathsWithSpaces) {
   ASSERT_TRUE(result) << result.error().message;
 }
 
+TEST_F(OpenCl, AnEditedIncludeIsCompiledAnew) {
+  const auto folder = std::filesystem::path(::testing::TempDir()) / "wattune_edited_include";
+  std::filesystem::create_directories(folder);
+  auto asked = request("#include \"outer.h\"\nkernel void k(global int* x) { x[0] = VALUE; }", "k");
+  asked.file = (folder / "kernel.cl").string();
+  std::ofstream(folder / "outer.h") << "#include <inner.h>\n";
+  for (const int value : {1, 2}) {
+    std::ofstream(folder / "inner.h") << "#define VALUE " << value << "\n";
+    auto loaded = device->load(compiled(asked));
+    ASSERT_TRUE(loaded);
+    const auto x = buffer<int>({0});
+    ASSERT_FALSE(device->run(launch(**loaded, 1, 1, {whole(*x)})));
+    EXPECT_THAT(content<int>(*x), ElementsAre(value));
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST(OpenClOptions, TheSourceTellsEditedIncludesApart) {
+  const auto folder = std::filesystem::path(::testing::TempDir()) / "wattune_include_hash";
+  std::filesystem::create_directories(folder);
+  CompileRequest request;
+  request.file = (folder / "kernel.cl").string();
+  request.source = " #  include \"a.h\" // with a comment\n#include MACRO\n#include \"gone.h\"";
+  const auto source = [&] { return opencl::full_source(request, opencl::build_options(request)); };
+  EXPECT_THAT(source(), Not(HasSubstr("included files")));
+  std::ofstream(folder / "a.h") << "#include \"a.h\"\n1";
+  const std::string first = source();
+  EXPECT_THAT(first, HasSubstr("// included files: "));
+  std::ofstream(folder / "a.h") << "#include \"a.h\"\n2";
+  EXPECT_NE(source(), first);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(OpenClBinary, OptionsForLoadingTravelWithTheProgram) {
+  const auto bytes = opencl::pack({"-cl-nv-maxrregcount=32", {1, '\n', 2}});
+  const auto unpacked = opencl::unpack(bytes);
+  ASSERT_TRUE(unpacked);
+  EXPECT_EQ(unpacked->options, "-cl-nv-maxrregcount=32");
+  EXPECT_THAT(unpacked->program, ElementsAre(1, '\n', 2));
+  EXPECT_FALSE(opencl::unpack(std::span(bytes).first(20)));
+  EXPECT_FALSE(opencl::unpack({}));
+}
+
 TEST_F(OpenCl, ABinaryThatIsNoProgramIsAFailure) {
   CompileResult broken;
   broken.entry = "k";
-  broken.binary = {1, 2, 3, 4};
-  const auto result = device->load(broken);
-  ASSERT_FALSE(result);
-  EXPECT_THAT(result.error().message, HasSubstr("kernel k"));
+  for (const auto& binary : {std::vector<std::uint8_t>{1, 2, 3, 4}, opencl::pack({"", {1, 2, 3, 4}})}) {
+    broken.binary = binary;
+    const auto result = device->load(broken);
+    ASSERT_FALSE(result);
+    EXPECT_THAT(result.error().message, HasSubstr("kernel k"));
+  }
 }
 
 TEST_F(OpenCl, OneCompilerServesManySources) {
