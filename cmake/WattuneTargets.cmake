@@ -40,10 +40,11 @@ function(wattune_library name)
   set_property(GLOBAL APPEND PROPERTY WATTUNE_LIBRARIES ${target})
 endfunction()
 
+# A main.cpp beside them takes the place of Google Test's own.
 # wattune_test(NAME DEPENDS folder... [LINK external-target...] [LABELS label...])
 function(wattune_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK;LABELS")
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp ${CMAKE_CURRENT_SOURCE_DIR}/main.cpp)
   set(target wattune_${name}_test)
   add_executable(${target} ${sources})
   list(TRANSFORM arg_DEPENDS PREPEND wattune_)

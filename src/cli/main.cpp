@@ -7,11 +7,10 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "base/subprocess.hpp"
 #include "cli/commands.hpp"
 #include "kernels/references.hpp"
 #include "strategy/strategy.hpp"
-#include "tune/child_processes.hpp"
+#include "tune/runtime.hpp"
 
 namespace wattune::cli {
 
@@ -123,16 +122,6 @@ int run(int argc, char** argv) {
   return run_tune(tune);
 }
 
-/// The child processes of a run are this program, started with a hidden command.
-bool run_child(int argc, char** argv, int& code) {
-  if (argc != 2) return false;
-  const std::string command = argv[1];
-  if (command != worker_command && command != compile_command) return false;
-  Channel channel(FileDescriptor(Child::channel_fd));
-  code = command == worker_command ? run_worker(std::move(channel)) : run_compiler(std::move(channel));
-  return true;
-}
-
 }  // namespace
 
 }  // namespace wattune::cli
@@ -140,8 +129,7 @@ bool run_child(int argc, char** argv, int& code) {
 int main(int argc, char** argv) {
   try {
     wattune::register_kernel_references();
-    int code = 0;
-    if (wattune::cli::run_child(argc, argv, code)) return code;
+    const wattune::Runtime runtime(argc, argv);
     return wattune::cli::run(argc, argv);
   } catch (const wattune::Error& error) {
     fmt::print(stderr, "wattune: {}\n", error.what());

@@ -100,7 +100,7 @@ def main():
     good = [e for e in evaluations if e["outcome"] == "ok" and "energy" in e["quantities"]]
     good.sort(key=lambda e: e["quantities"]["energy"]["value"])
     chosen = [good[i * (len(good) - 1) // max(1, count - 1)] for i in range(count)]
-    m, n, k = header["problem_size"]
+    m, n, k = header["problem"]["size"]
     random = cupy.random.default_rng(1)
     a, b, c = (random.random(size, dtype=cupy.float32) * 2 - 1 for size in (m * k, n * k, m * n))
     counter = Counter()
