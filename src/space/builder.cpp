@@ -294,7 +294,7 @@ class LevelBuilder {
 }  // namespace
 
 std::optional<Diagram> build_diagram(Model& model, const Plan& plan, std::size_t most_edges) {
-  std::vector<Diagram::Level> levels(plan.levels.size());
+  std::vector<Diagram::Draft> levels(plan.levels.size());
   std::vector<std::pair<NodeId, Column>> states;
   std::size_t state_count = 1;
   std::size_t edges = 0;

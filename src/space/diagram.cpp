@@ -49,61 +49,66 @@ class RowMerger {
   std::vector<std::uint32_t> slots_;
 };
 
-}  // namespace
-
-Diagram::Diagram(std::vector<Level> levels, bool wide) : levels_(std::move(levels)) {
-  merge_nodes();
-  count(wide);
-}
-
-void Diagram::rename_variables(const std::vector<std::size_t>& names) {
-  for (Level& level : levels_) level.variable = names[level.variable];
-}
-
-void Diagram::merge_nodes() {
+/// Makes equal nodes one and drops those from which nothing is reached, but for the root.
+void merge_nodes(std::vector<Diagram::Draft>& drafts) {
   std::vector<std::uint32_t> renamed;  // nodes of the level after
-  for (std::size_t l = levels_.size(); l-- > 0;) {
-    Level& level = levels_[l];
-    const std::size_t nodes = level.nodes();
-    std::vector<std::uint32_t> names(nodes, dead);
-    RowMerger merger(level.next, level.width);
+  for (std::size_t l = drafts.size(); l-- > 0;) {
+    Diagram::Draft& draft = drafts[l];
+    const std::size_t nodes = draft.next.size() / draft.width;
+    std::vector<std::uint32_t> names(nodes, Diagram::dead);
+    RowMerger merger(draft.next, draft.width);
     std::uint32_t kept = 0;
     for (std::size_t node = 0; node < nodes; ++node) {
-      std::uint32_t* row = &level.next[node * level.width];
+      std::uint32_t* row = &draft.next[node * draft.width];
       bool alive = false;
-      for (std::size_t v = 0; v < level.width; ++v) {
-        if (row[v] != dead && !renamed.empty()) row[v] = renamed[row[v]];
-        alive = alive || row[v] != dead;
+      for (std::size_t v = 0; v < draft.width; ++v) {
+        if (row[v] != Diagram::dead && !renamed.empty()) row[v] = renamed[row[v]];
+        alive = alive || row[v] != Diagram::dead;
       }
       if (!alive && l > 0) continue;
       // Rows are moved to the front as they are kept; the ones there are never read again by their old numbers.
-      if (node != kept) std::copy_n(row, level.width, &level.next[kept * level.width]);
+      if (node != kept) std::copy_n(row, draft.width, &draft.next[kept * draft.width]);
       names[node] = merger.find(kept, kept);
       if (names[node] == kept) ++kept;
     }
-    level.next.resize(kept * level.width);
+    draft.next.resize(kept * draft.width);
     renamed = std::move(names);
   }
 }
 
-void Diagram::count(bool wide) {
-  for (std::size_t l = levels_.size(); l-- > 0;) {
+}  // namespace
+
+Diagram::Diagram(std::vector<Draft> drafts, bool wide) : levels_(drafts.size()) {
+  merge_nodes(drafts);
+  for (std::size_t l = drafts.size(); l-- > 0;) {
+    Draft draft = std::move(drafts[l]);
     Level& level = levels_[l];
+    level.variable = draft.variable;
+    level.width = draft.width;
+    const std::size_t nodes = draft.next.size() / draft.width;
+    const std::size_t stride = draft.width + 1;
+    const bool is_last = l + 1 == levels_.size();
+    const std::size_t next_stride = is_last ? 0 : levels_[l + 1].width + 1;
+    level.next.resize(nodes * stride);
     level.before = Counts(wide);
-    level.total = Counts(wide);
-    level.before.resize(level.next.size());
-    level.total.resize(level.nodes());
-    for (std::size_t node = 0; node < level.nodes(); ++node) {
+    level.before.resize(nodes * stride);
+    for (std::size_t node = 0; node < nodes; ++node) {
       Count sum = 0;
-      for (std::size_t v = 0; v < level.width; ++v) {
-        const std::size_t edge = node * level.width + v;
+      for (std::size_t v = 0; v < draft.width; ++v) {
+        const std::uint32_t target = draft.next[node * draft.width + v];
+        const std::size_t edge = node * stride + v;
         level.before.set(edge, sum);
-        if (level.next[edge] == dead) continue;
-        sum += l + 1 < levels_.size() ? levels_[l + 1].total[level.next[edge]] : 1;
+        level.next[edge] = target == dead ? dead : static_cast<std::uint32_t>(target * next_stride);
+        if (target != dead) sum += is_last ? 1 : levels_[l + 1].before[target * next_stride + next_stride - 1];
       }
-      level.total.set(node, sum);
+      level.next[node * stride + draft.width] = dead;
+      level.before.set(node * stride + draft.width, sum);
     }
   }
+}
+
+void Diagram::rename_variables(const std::vector<std::size_t>& names) {
+  for (Level& level : levels_) level.variable = names[level.variable];
 }
 
 }  // namespace wattune

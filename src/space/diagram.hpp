@@ -24,7 +24,9 @@ class Counts {
       small_[i] = static_cast<std::uint64_t>(count);
     }
   }
-  [[nodiscard]] std::size_t bytes() const { return small_.size() * sizeof(small_[0]) + large_.size() * sizeof(Count); }
+  [[nodiscard]] bool is_wide() const { return wide_; }
+  /// Of the narrow kind only.
+  [[nodiscard]] const std::uint64_t* narrow() const { return small_.data(); }
 
  private:
   bool wide_;
@@ -37,28 +39,30 @@ class Diagram {
   /// Where no valid combination continues.
   static constexpr std::uint32_t dead = std::numeric_limits<std::uint32_t>::max();
 
+  /// A level as it is built: node * width + value gives the node of the next level (0 at the end), or dead.
+  struct Draft {
+    std::size_t variable = 0;
+    std::size_t width = 0;
+    std::vector<std::uint32_t> next;
+  };
+
+  /// A node is known by where its row starts in the level's arrays; a row has an element per value, and one more.
   struct Level {
     std::size_t variable = 0;          ///< which parameter
     std::size_t width = 0;             ///< number of its values
-    std::vector<std::uint32_t> next;   ///< node * width + value: node of the next level (0 at the end), or dead
-    Counts before;                     ///< node * width + value: combinations with a smaller value
-    Counts total;                      ///< node: all combinations from here on
-
-    [[nodiscard]] std::size_t nodes() const { return next.size() / width; }
+    std::vector<std::uint32_t> next;   ///< row + value: row of the next level (0 at the end), or dead
+    Counts before;                     ///< row + value: combinations with a smaller value; row + width: all
   };
 
-  /// Takes levels whose `next` is filled, and counts. Equal nodes are merged and dead ends removed.
-  Diagram(std::vector<Level> levels, bool wide);
+  /// Counts. Equal nodes are merged, and dead ends removed.
+  Diagram(std::vector<Draft> drafts, bool wide);
 
   [[nodiscard]] const std::vector<Level>& levels() const { return levels_; }
   /// Level::variable of each level becomes names[variable].
   void rename_variables(const std::vector<std::size_t>& names);
-  [[nodiscard]] Count size() const { return levels_[0].total[0]; }
+  [[nodiscard]] Count size() const { return levels_[0].before[levels_[0].width]; }
 
  private:
-  void merge_nodes();
-  void count(bool wide);
-
   std::vector<Level> levels_;
 };
 

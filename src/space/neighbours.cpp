@@ -2,6 +2,8 @@
 // on the size of the space.
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
 #include "space/ranking.hpp"
 
@@ -11,72 +13,97 @@ namespace wattune {
 class Ranking::Paths {
  public:
   Paths(const Ranking& ranking, std::span<const std::uint32_t> point) : ranking_(ranking) {
-    std::size_t levels = 0;
-    for (const Diagram& diagram : ranking.diagrams_) {
-      first_.push_back(levels);
-      levels += diagram.levels().size();
-    }
-    nodes_.assign(levels + 1, nowhere);
-    ranks_.resize(levels + 1, nowhere);
-    for (std::uint32_t g = 0; g < ranking.diagrams_.size(); ++g) follow(g, point);
+    for (std::uint32_t l = 0; l < ranking.levels_.size();) l = follow_group(l, point);
     for (const std::uint32_t parameter : ranking.fixed_) {
-      if (point[parameter] != ranking.domains_[parameter][0]) note_fault(parameter);
+      if (point[parameter] != ranking.domains_[parameter][0]) note_break(parameter);
     }
   }
 
   /// Whether a move of this parameter can lead to a valid configuration: only where all the rest is in order.
   [[nodiscard]] bool may_move(std::uint32_t parameter) const {
-    return faults_ == 0 || (faults_ == 1 && component(parameter) == faulty_);
+    return breaks_ == 0 || (breaks_ == 1 && component(parameter) == broken_);
   }
 
-  /// Whether the configuration is valid when this step's parameter takes the value `rank`.
-  [[nodiscard]] bool is_valid(const Step& step, std::uint32_t rank) const {
-    const std::vector<Diagram::Level>& levels = ranking_.diagrams_[step.group].levels();
-    const std::size_t first = first_[step.group];
-    std::size_t l = step.level;
-    std::uint32_t node = nodes_[first + l];
-    if (node == nowhere) return false;
-    node = levels[l].next[node * levels[l].width + rank];
-    for (++l; node != Diagram::dead && l < levels.size(); ++l) {
-      if (ranks_[first + l] == nowhere) return false;
-      // From where the point itself passes, its own way leads on.
-      if (node == nodes_[first + l] && faults_ == 0) return true;
-      node = levels[l].next[node * levels[l].width + ranks_[first + l]];
+  /// Whether the configuration is valid when the parameter of level l takes the value of this rank.
+  [[nodiscard]] bool is_valid(std::uint32_t l, std::uint32_t rank) const {
+    if (rows_[l] == nowhere) return false;
+    std::uint32_t row = next_[l][rows_[l] + rank];
+    for (const std::uint32_t end = ranking_.levels_[l].group_end; ++l < end;) {
+      // From where the point itself passes, its own way leads on (to the end, where its group is valid).
+      if (row == rows_[l] && breaks_ == 0) return true;
+      if (row == Diagram::dead || ranks_[l] == nowhere) return false;
+      row = next_[l][row + ranks_[l]];
     }
-    return node != Diagram::dead;
+    return row != Diagram::dead;
+  }
+
+  /// The same for up to 64 values from rank `first` on, as bits. Walks them side by side: one after the other, the end of
+  /// each walk would be a branch that the processor guesses wrong.
+  [[nodiscard]] std::uint64_t valid_values(std::uint32_t l, std::uint32_t first, std::uint32_t count) const {
+    if (rows_[l] == nowhere) return 0;
+    std::array<std::uint32_t, 64> rows;
+    std::array<std::uint8_t, 64> bits;
+    std::uint32_t walking = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      rows[walking] = next_[l][rows_[l] + first + i];
+      bits[walking] = static_cast<std::uint8_t>(i);
+      walking += rows[walking] != Diagram::dead ? 1 : 0;
+    }
+    std::uint64_t valid = 0;
+    for (const std::uint32_t end = ranking_.levels_[l].group_end; ++l < end && walking > 0;) {
+      if (ranks_[l] == nowhere) return valid;
+      const std::uint32_t* const step = next_[l] + ranks_[l];
+      const std::uint32_t own_row = breaks_ == 0 ? rows_[l] : nowhere;
+      std::uint32_t still_walking = 0;
+      for (std::uint32_t i = 0; i < walking; ++i) {
+        const bool arrived = rows[i] == own_row;
+        valid |= std::uint64_t{arrived} << bits[i];
+        const std::uint32_t row = step[rows[i]];
+        rows[still_walking] = row;
+        bits[still_walking] = bits[i];
+        still_walking += !arrived && row != Diagram::dead ? 1 : 0;
+      }
+      walking = still_walking;
+    }
+    for (std::uint32_t i = 0; i < walking; ++i) valid |= std::uint64_t{1} << bits[i];
+    return valid;
   }
 
  private:
   /// Groups, and parameters with one value, as numbers.
   [[nodiscard]] std::size_t component(std::uint32_t parameter) const {
-    const std::uint32_t step = ranking_.step_of_parameter_[parameter];
-    return step == nowhere ? ranking_.diagrams_.size() + parameter : ranking_.steps_[step].group;
+    const std::uint32_t level = ranking_.level_of_[parameter];
+    return level == nowhere ? ranking_.diagrams_.size() + parameter : ranking_.levels_[level].group;
   }
 
-  void note_fault(std::uint32_t parameter) {
-    ++faults_;
-    faulty_ = component(parameter);
+  void note_break(std::uint32_t parameter) {
+    ++breaks_;
+    broken_ = component(parameter);
   }
 
-  void follow(std::uint32_t g, std::span<const std::uint32_t> point) {
-    const std::vector<Diagram::Level>& levels = ranking_.diagrams_[g].levels();
-    std::uint32_t node = 0;
-    for (std::size_t l = 0; l < levels.size(); ++l) {
-      const std::size_t parameter = levels[l].variable;
-      const std::uint32_t rank = ranking_.ranks_[parameter][point[parameter]];
-      nodes_[first_[g] + l] = node;
-      ranks_[first_[g] + l] = rank;
-      node = node == nowhere || rank == nowhere ? nowhere : levels[l].next[node * levels[l].width + rank];
+  /// Follows the point through the group that starts at level l; returns the level after it.
+  std::uint32_t follow_group(std::uint32_t l, std::span<const std::uint32_t> point) {
+    const std::uint32_t first = ranking_.levels_[l].parameter;
+    std::uint32_t row = 0;
+    for (const std::uint32_t end = ranking_.levels_[l].group_end; l < end; ++l) {
+      const Level& level = ranking_.levels_[l];
+      const std::uint32_t rank = ranking_.rank_of(level.parameter, point[level.parameter]);
+      rows_[l] = row;
+      ranks_[l] = rank;
+      next_[l] = level.next;
+      row = row == nowhere || rank == nowhere ? nowhere : level.next[row + rank];
     }
-    if (node == nowhere) note_fault(static_cast<std::uint32_t>(levels[0].variable));
+    if (row == nowhere) note_break(first);
+    return l;
   }
 
   const Ranking& ranking_;
-  std::vector<std::size_t> first_;     ///< by group: where its levels start in the two vectors below
-  std::vector<std::uint32_t> nodes_;   ///< nowhere after the path has died
-  std::vector<std::uint32_t> ranks_;   ///< of the point's own values
-  std::size_t faults_ = 0;
-  std::size_t faulty_ = 0;
+  // By level: the row on the point's path (nowhere after it has died), the rank of the point's value, the level's rows.
+  std::array<std::uint32_t, most_varying> rows_;
+  std::array<std::uint32_t, most_varying> ranks_;
+  std::array<const std::uint32_t*, most_varying> next_;
+  std::size_t breaks_ = 0;
+  std::size_t broken_ = 0;
 };
 
 void Ranking::moves(std::span<const std::uint32_t> point, Neighbourhood kind, std::vector<Move>& result) const {
@@ -85,38 +112,50 @@ void Ranking::moves(std::span<const std::uint32_t> point, Neighbourhood kind, st
   const Paths paths(*this, point);
   for (std::uint32_t parameter = 0; parameter < ranks_.size(); ++parameter) {
     if (!paths.may_move(parameter)) continue;
-    const std::uint32_t own = point[parameter];
-    const std::vector<std::uint32_t>& domain = domains_[parameter];
-    const auto is_valid = [&](std::uint32_t rank) {
-      const std::uint32_t step = step_of_parameter_[parameter];
-      return step == nowhere || paths.is_valid(steps_[step], rank);
-    };
-    const auto take = [&](std::uint32_t rank) { result.push_back({parameter, domain[rank]}); };
-    const auto above = static_cast<std::uint32_t>(std::ranges::upper_bound(domain, own) - domain.begin());
-    const bool is_known = above > 0 && domain[above - 1] == own;
-    const std::uint32_t below = is_known ? above - 1 : above;  // ranks under this one are smaller values
-    const auto size = static_cast<std::uint32_t>(domain.size());
-    switch (kind) {
-      case Neighbourhood::hamming:
-        for (std::uint32_t rank = 0; rank < size; ++rank) {
-          if (domain[rank] != own && is_valid(rank)) take(rank);
-        }
-        break;
-      case Neighbourhood::adjacent: {
-        std::uint32_t down = below;
-        while (down > 0 && !is_valid(down - 1)) --down;
-        if (down > 0) take(down - 1);
-        std::uint32_t up = above;
-        while (up < size && !is_valid(up)) ++up;
-        if (up < size) take(up);
-        break;
-      }
-      case Neighbourhood::bounded:
-        if (below > 0 && domain[below - 1] + 1 == own && is_valid(below - 1)) take(below - 1);
-        if (above < size && domain[above] == own + 1 && is_valid(above)) take(above);
-        break;
+    if (kind == Neighbourhood::hamming) {
+      add_other_values(paths, parameter, point[parameter], result);
+    } else {
+      add_next_values(paths, parameter, point[parameter], kind == Neighbourhood::bounded, result);
     }
   }
+}
+
+void Ranking::add_other_values(const Paths& paths, std::uint32_t parameter, std::uint32_t own,
+                               std::vector<Move>& result) const {
+  const std::vector<std::uint32_t>& domain = domains_[parameter];
+  const auto size = static_cast<std::uint32_t>(domain.size());
+  const std::uint32_t level = level_of_[parameter];
+  constexpr std::uint32_t block = 64;
+  for (std::uint32_t first = 0; first < size; first += block) {
+    const std::uint32_t count = std::min(block, size - first);
+    std::uint64_t valid = level == nowhere ? 1 : paths.valid_values(level, first, count);
+    for (; valid != 0; valid &= valid - 1) {
+      const std::uint32_t position = domain[first + static_cast<std::uint32_t>(std::countr_zero(valid))];
+      if (position != own) result.push_back({parameter, position});
+    }
+  }
+}
+
+void Ranking::add_next_values(const Paths& paths, std::uint32_t parameter, std::uint32_t own, bool bounded,
+                              std::vector<Move>& result) const {
+  const std::vector<std::uint32_t>& domain = domains_[parameter];
+  const auto size = static_cast<std::uint32_t>(domain.size());
+  const std::uint32_t level = level_of_[parameter];
+  const auto is_valid = [&](std::uint32_t rank) { return level == nowhere || paths.is_valid(level, rank); };
+  // Ranks under `below` are of smaller values, those from `above` on of larger ones.
+  const auto above = static_cast<std::uint32_t>(std::ranges::upper_bound(domain, own) - domain.begin());
+  const std::uint32_t below = above > 0 && domain[above - 1] == own ? above - 1 : above;
+  if (bounded) {
+    if (below > 0 && domain[below - 1] + 1 == own && is_valid(below - 1)) result.push_back({parameter, domain[below - 1]});
+    if (above < size && domain[above] == own + 1 && is_valid(above)) result.push_back({parameter, domain[above]});
+    return;
+  }
+  std::uint32_t down = below;
+  while (down > 0 && !is_valid(down - 1)) --down;
+  if (down > 0) result.push_back({parameter, domain[down - 1]});
+  std::uint32_t up = above;
+  while (up < size && !is_valid(up)) ++up;
+  if (up < size) result.push_back({parameter, domain[up]});
 }
 
 }  // namespace wattune
