@@ -53,6 +53,10 @@ LiveEvaluator::LiveEvaluator(const Problem& problem, std::string text, LiveOptio
       pool_(pool_options(options_)),
       worker_(child_options(options_)) {
   // An OpenCL compiler uses the device's own processor, or opens a context on the card: not while the worker measures.
+  std::error_code error;
+  for (const auto& [path, hash] : problem.kernel.includes) {
+    includes_.push_back({path, std::filesystem::last_write_time(path, error)});
+  }
   wait_for_quiet_ = backend_of_device(options_.device) == "opencl";
 }
 
@@ -88,7 +92,18 @@ std::optional<DeviceInfo> LiveEvaluator::start(int wake_fd) {
   return device_;
 }
 
+void LiveEvaluator::check_includes() const {
+  std::error_code error;
+  for (const auto& include : includes_) {
+    if (std::filesystem::last_write_time(include.path, error) != include.written || error) {
+      throw RunError(fmt::format("{}: changed while the kernel that includes it was being tuned; run the command again",
+                                 include.path.string()));
+    }
+  }
+}
+
 void LiveEvaluator::submit(Proposal proposal) {
+  check_includes();
   Entry entry{std::move(proposal), "", nullptr, 0};
   try {
     const auto request = compile_request(entry.proposal.configuration);

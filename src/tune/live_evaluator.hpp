@@ -2,6 +2,7 @@
 // Evaluates on a device: compiles ahead in compile processes, measures in a worker, survives both.
 
 #include <deque>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -74,11 +75,19 @@ class LiveEvaluator : public Evaluator {
   void finish(Entry entry, Evaluation evaluation);
   void finish_failed(Entry entry, Outcome outcome, const std::string& message);
   void wait(double seconds, int wake_fd);
+  void check_includes() const;
   [[nodiscard]] CompileRequest compile_request(const std::vector<Value>& configuration) const;
   [[nodiscard]] nlohmann::json open_request() const;
   void note(const std::string& text) const;
 
+  /// An included file as it was when the run began. Compilers read it anew for every variant.
+  struct Include {
+    std::filesystem::path path;
+    std::filesystem::file_time_type written;
+  };
+
   const Problem& problem_;
+  std::vector<Include> includes_;
   std::string text_;
   LiveOptions options_;
   DeviceInfo device_;

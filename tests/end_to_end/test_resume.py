@@ -81,7 +81,7 @@ class Resume(harness.CommandTest):
         header.write_text("#define SCALE 4.0f\n")
         _, stderr = self.wattune(*command)
         self.assertEqual(len(self.journals()), 2)
-        self.assertIn("new journal", stderr)
+        self.assertIn("have changed", stderr)
         kernel = self.folder / "faulty.cl"
         kernel.write_text(kernel.read_text() + "\n// edited\n")
         self.wattune(*command)
@@ -96,7 +96,7 @@ class Resume(harness.CommandTest):
         file = self.journals()[0]
         file.write_bytes(file.read_bytes()[:-20])
         _, stderr = self.wattune(*command)
-        self.assertIn("torn", stderr)
+        self.assertIn("incomplete", stderr)
         self.assertEqual(len(self.journal_lines(file)), 2)
 
 
