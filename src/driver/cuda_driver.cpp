@@ -102,15 +102,17 @@ std::shared_ptr<const CudaDriver> load_cuda_driver(const std::string& path) {
   std::string why_not;
   auto library = SharedLibrary::open(name, why_not);
   if (!library && named.empty()) {
-    throw DeviceError(fmt::format(
-        "cannot use CUDA devices: the driver's library {} was not found in {}: {}; install NVIDIA's driver, or name its "
-        "library in WATTUNE_CUDA_DRIVER",
-        name, loader_places(), why_not));
+    throw DeviceError(
+        fmt::format("cannot use CUDA devices: the driver's library {} was not found in {}: {}; install NVIDIA's "
+                    "driver, or name its "
+                    "library in WATTUNE_CUDA_DRIVER",
+                    name, loader_places(), why_not));
   }
   if (!library) {
-    throw DeviceError(fmt::format("cannot use CUDA devices: the driver's library '{}'{} cannot be loaded: {}; correct the "
-                                  "path, or leave it out to take libcuda.so.1 of the installed driver",
-                                  name, path.empty() ? " (from WATTUNE_CUDA_DRIVER)" : "", why_not));
+    throw DeviceError(
+        fmt::format("cannot use CUDA devices: the driver's library '{}'{} cannot be loaded: {}; correct the "
+                    "path, or leave it out to take libcuda.so.1 of the installed driver",
+                    name, path.empty() ? " (from WATTUNE_CUDA_DRIVER)" : "", why_not));
   }
   auto driver = std::make_shared<CudaDriver>();
   driver->library = *library;

@@ -111,64 +111,70 @@ inline constexpr int cuda_capture_relaxed = 2;
 struct CudaDriver {
   SharedLibrary library;
 
-  CudaResult (*init)(unsigned flags) = nullptr;                                                  // cuInit
-  CudaResult (*driver_get_version)(int* version) = nullptr;                                      // cuDriverGetVersion
-  CudaResult (*get_error_name)(CudaResult, const char**) = nullptr;                              // cuGetErrorName
-  CudaResult (*get_error_string)(CudaResult, const char**) = nullptr;                            // cuGetErrorString
+  CudaResult (*init)(unsigned flags) = nullptr;                        // cuInit
+  CudaResult (*driver_get_version)(int* version) = nullptr;            // cuDriverGetVersion
+  CudaResult (*get_error_name)(CudaResult, const char**) = nullptr;    // cuGetErrorName
+  CudaResult (*get_error_string)(CudaResult, const char**) = nullptr;  // cuGetErrorString
 
-  CudaResult (*device_get_count)(int*) = nullptr;                                                // cuDeviceGetCount
-  CudaResult (*device_get)(CudaDeviceHandle*, int ordinal) = nullptr;                            // cuDeviceGet
-  CudaResult (*device_get_name)(char*, int length, CudaDeviceHandle) = nullptr;                  // cuDeviceGetName
-  CudaResult (*device_total_memory)(std::size_t*, CudaDeviceHandle) = nullptr;                   // cuDeviceTotalMem_v2
-  CudaResult (*device_get_attribute)(int*, CudaDeviceAttribute, CudaDeviceHandle) = nullptr;     // cuDeviceGetAttribute
-  CudaResult (*device_get_uuid)(CudaUuid*, CudaDeviceHandle) = nullptr;                          // cuDeviceGetUuid_v2, else cuDeviceGetUuid
-  CudaResult (*device_get_pci_bus_id)(char*, int length, CudaDeviceHandle) = nullptr;            // cuDeviceGetPCIBusId
+  CudaResult (*device_get_count)(int*) = nullptr;                                             // cuDeviceGetCount
+  CudaResult (*device_get)(CudaDeviceHandle*, int ordinal) = nullptr;                         // cuDeviceGet
+  CudaResult (*device_get_name)(char*, int length, CudaDeviceHandle) = nullptr;               // cuDeviceGetName
+  CudaResult (*device_total_memory)(std::size_t*, CudaDeviceHandle) = nullptr;                // cuDeviceTotalMem_v2
+  CudaResult (*device_get_attribute)(int*, CudaDeviceAttribute, CudaDeviceHandle) = nullptr;  // cuDeviceGetAttribute
+  CudaResult (*device_get_uuid)(CudaUuid*, CudaDeviceHandle) = nullptr;  // cuDeviceGetUuid_v2, else cuDeviceGetUuid
+  CudaResult (*device_get_pci_bus_id)(char*, int length, CudaDeviceHandle) = nullptr;  // cuDeviceGetPCIBusId
 
-  CudaResult (*primary_context_retain)(CudaContext*, CudaDeviceHandle) = nullptr;                // cuDevicePrimaryCtxRetain
-  CudaResult (*primary_context_release)(CudaDeviceHandle) = nullptr;                             // cuDevicePrimaryCtxRelease_v2
-  CudaResult (*context_set_current)(CudaContext) = nullptr;                                      // cuCtxSetCurrent
+  CudaResult (*primary_context_retain)(CudaContext*, CudaDeviceHandle) = nullptr;  // cuDevicePrimaryCtxRetain
+  CudaResult (*primary_context_release)(CudaDeviceHandle) = nullptr;               // cuDevicePrimaryCtxRelease_v2
+  CudaResult (*context_set_current)(CudaContext) = nullptr;                        // cuCtxSetCurrent
 
-  CudaResult (*module_load_data)(CudaModule*, const void* image) = nullptr;                      // cuModuleLoadData
-  CudaResult (*module_unload)(CudaModule) = nullptr;                                             // cuModuleUnload
-  CudaResult (*module_get_function)(CudaFunction*, CudaModule, const char* name) = nullptr;      // cuModuleGetFunction
-  CudaResult (*module_get_global)(CudaDevicePointer*, std::size_t* bytes, CudaModule, const char* name) = nullptr;  // cuModuleGetGlobal_v2
-  CudaResult (*function_get_attribute)(int*, CudaFunctionAttribute, CudaFunction) = nullptr;     // cuFuncGetAttribute
-  CudaResult (*function_set_attribute)(CudaFunction, CudaFunctionAttribute, int) = nullptr;      // cuFuncSetAttribute
-  CudaResult (*function_load)(CudaFunction) = nullptr;                                           // cuFuncLoad (optional)
-  CudaResult (*function_get_parameter)(CudaFunction, std::size_t index, std::size_t* offset, std::size_t* bytes) = nullptr;  // cuFuncGetParamInfo (optional)
+  CudaResult (*module_load_data)(CudaModule*, const void* image) = nullptr;                  // cuModuleLoadData
+  CudaResult (*module_unload)(CudaModule) = nullptr;                                         // cuModuleUnload
+  CudaResult (*module_get_function)(CudaFunction*, CudaModule, const char* name) = nullptr;  // cuModuleGetFunction
+  CudaResult (*module_get_global)(CudaDevicePointer*, std::size_t* bytes, CudaModule,
+                                  const char* name) = nullptr;                                // cuModuleGetGlobal_v2
+  CudaResult (*function_get_attribute)(int*, CudaFunctionAttribute, CudaFunction) = nullptr;  // cuFuncGetAttribute
+  CudaResult (*function_set_attribute)(CudaFunction, CudaFunctionAttribute, int) = nullptr;   // cuFuncSetAttribute
+  CudaResult (*function_load)(CudaFunction) = nullptr;                                        // cuFuncLoad (optional)
+  CudaResult (*function_get_parameter)(CudaFunction, std::size_t index, std::size_t* offset,
+                                       std::size_t* bytes) = nullptr;  // cuFuncGetParamInfo (optional)
 
-  CudaResult (*memory_allocate)(CudaDevicePointer*, std::size_t) = nullptr;                      // cuMemAlloc_v2
-  CudaResult (*memory_free)(CudaDevicePointer) = nullptr;                                        // cuMemFree_v2
-  CudaResult (*memory_get_info)(std::size_t* free, std::size_t* total) = nullptr;                // cuMemGetInfo_v2
-  CudaResult (*copy_to_device)(CudaDevicePointer, const void*, std::size_t, CudaStream) = nullptr;              // cuMemcpyHtoDAsync_v2
-  CudaResult (*copy_to_host)(void*, CudaDevicePointer, std::size_t, CudaStream) = nullptr;                      // cuMemcpyDtoHAsync_v2
-  CudaResult (*copy_on_device)(CudaDevicePointer, CudaDevicePointer, std::size_t, CudaStream) = nullptr;        // cuMemcpyDtoDAsync_v2
-  CudaResult (*fill_bytes)(CudaDevicePointer, unsigned char, std::size_t, CudaStream) = nullptr;                // cuMemsetD8Async
+  CudaResult (*memory_allocate)(CudaDevicePointer*, std::size_t) = nullptr;        // cuMemAlloc_v2
+  CudaResult (*memory_free)(CudaDevicePointer) = nullptr;                          // cuMemFree_v2
+  CudaResult (*memory_get_info)(std::size_t* free, std::size_t* total) = nullptr;  // cuMemGetInfo_v2
+  CudaResult (*copy_to_device)(CudaDevicePointer, const void*, std::size_t,
+                               CudaStream) = nullptr;                                       // cuMemcpyHtoDAsync_v2
+  CudaResult (*copy_to_host)(void*, CudaDevicePointer, std::size_t, CudaStream) = nullptr;  // cuMemcpyDtoHAsync_v2
+  CudaResult (*copy_on_device)(CudaDevicePointer, CudaDevicePointer, std::size_t,
+                               CudaStream) = nullptr;  // cuMemcpyDtoDAsync_v2
+  CudaResult (*fill_bytes)(CudaDevicePointer, unsigned char, std::size_t, CudaStream) = nullptr;  // cuMemsetD8Async
 
-  CudaResult (*stream_create)(CudaStream*, unsigned flags) = nullptr;                            // cuStreamCreate
-  CudaResult (*stream_destroy)(CudaStream) = nullptr;                                            // cuStreamDestroy_v2
-  CudaResult (*stream_synchronize)(CudaStream) = nullptr;                                        // cuStreamSynchronize
-  CudaResult (*stream_begin_capture)(CudaStream, int mode) = nullptr;                            // cuStreamBeginCapture_v2 (optional)
-  CudaResult (*stream_end_capture)(CudaStream, CudaGraph*) = nullptr;                            // cuStreamEndCapture (optional)
+  CudaResult (*stream_create)(CudaStream*, unsigned flags) = nullptr;  // cuStreamCreate
+  CudaResult (*stream_destroy)(CudaStream) = nullptr;                  // cuStreamDestroy_v2
+  CudaResult (*stream_synchronize)(CudaStream) = nullptr;              // cuStreamSynchronize
+  CudaResult (*stream_begin_capture)(CudaStream, int mode) = nullptr;  // cuStreamBeginCapture_v2 (optional)
+  CudaResult (*stream_end_capture)(CudaStream, CudaGraph*) = nullptr;  // cuStreamEndCapture (optional)
 
-  CudaResult (*event_create)(CudaEvent*, unsigned flags) = nullptr;                              // cuEventCreate
-  CudaResult (*event_destroy)(CudaEvent) = nullptr;                                              // cuEventDestroy_v2
-  CudaResult (*event_record)(CudaEvent, CudaStream) = nullptr;                                   // cuEventRecord
-  CudaResult (*event_query)(CudaEvent) = nullptr;                                                // cuEventQuery
-  CudaResult (*event_synchronize)(CudaEvent) = nullptr;                                          // cuEventSynchronize
-  CudaResult (*event_elapsed_time)(float* milliseconds, CudaEvent start, CudaEvent stop) = nullptr;  // cuEventElapsedTime
+  CudaResult (*event_create)(CudaEvent*, unsigned flags) = nullptr;  // cuEventCreate
+  CudaResult (*event_destroy)(CudaEvent) = nullptr;                  // cuEventDestroy_v2
+  CudaResult (*event_record)(CudaEvent, CudaStream) = nullptr;       // cuEventRecord
+  CudaResult (*event_query)(CudaEvent) = nullptr;                    // cuEventQuery
+  CudaResult (*event_synchronize)(CudaEvent) = nullptr;              // cuEventSynchronize
+  CudaResult (*event_elapsed_time)(float* milliseconds, CudaEvent start,
+                                   CudaEvent stop) = nullptr;  // cuEventElapsedTime
 
   CudaResult (*launch_kernel)(CudaFunction, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                               unsigned block_y, unsigned block_z, unsigned shared_bytes, CudaStream, void** parameters,
-                              void** extra) = nullptr;                                           // cuLaunchKernel
+                              void** extra) = nullptr;  // cuLaunchKernel
 
-  CudaResult (*graph_instantiate)(CudaGraphExec*, CudaGraph, unsigned long long flags) = nullptr;// cuGraphInstantiateWithFlags (optional)
+  CudaResult (*graph_instantiate)(CudaGraphExec*, CudaGraph,
+                                  unsigned long long flags) = nullptr;  // cuGraphInstantiateWithFlags (optional)
   CudaResult (*graph_instantiate_old)(CudaGraphExec*, CudaGraph, CudaGraphNode* error_node, char* log,
-                                      std::size_t log_bytes) = nullptr;                          // cuGraphInstantiate_v2 (optional)
-  CudaResult (*graph_launch)(CudaGraphExec, CudaStream) = nullptr;                               // cuGraphLaunch (optional)
-  CudaResult (*graph_upload)(CudaGraphExec, CudaStream) = nullptr;                               // cuGraphUpload (optional)
-  CudaResult (*graph_exec_destroy)(CudaGraphExec) = nullptr;                                     // cuGraphExecDestroy (optional)
-  CudaResult (*graph_destroy)(CudaGraph) = nullptr;                                              // cuGraphDestroy (optional)
+                                      std::size_t log_bytes) = nullptr;  // cuGraphInstantiate_v2 (optional)
+  CudaResult (*graph_launch)(CudaGraphExec, CudaStream) = nullptr;       // cuGraphLaunch (optional)
+  CudaResult (*graph_upload)(CudaGraphExec, CudaStream) = nullptr;       // cuGraphUpload (optional)
+  CudaResult (*graph_exec_destroy)(CudaGraphExec) = nullptr;             // cuGraphExecDestroy (optional)
+  CudaResult (*graph_destroy)(CudaGraph) = nullptr;                      // cuGraphDestroy (optional)
 
   /// Stream capture and graphs are all there.
   [[nodiscard]] bool has_graphs() const noexcept;

@@ -21,17 +21,20 @@ std::optional<SharedLibrary> SharedLibrary::open(const std::string& name, std::s
   library.handle_ = handle;
   library.path_ = name;
   link_map* map = nullptr;
-  if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr && map->l_name != nullptr && *map->l_name != '\0') {
+  if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr && map->l_name != nullptr &&
+      *map->l_name != '\0') {
     library.path_ = map->l_name;
   }
   return library;
 }
 
-void* SharedLibrary::symbol(const char* name) const noexcept { return ::dlsym(handle_, name); }
+void* SharedLibrary::symbol(const char* name) const noexcept {
+  return ::dlsym(handle_, name);
+}
 
 void SharedLibrary::fail_missing(const char* name) const {
-  throw DeviceError(fmt::format("cannot use library '{}': it has no function {}; install a newer driver or toolkit", path_,
-                                name));
+  throw DeviceError(
+      fmt::format("cannot use library '{}': it has no function {}; install a newer driver or toolkit", path_, name));
 }
 
 std::string environment(const char* name) {

@@ -30,10 +30,14 @@ void load_functions(Nvml& nvml) {
 
 const char* advice_for(NvmlResult result) {
   switch (result) {
-    case NvmlResult::driver_not_loaded: return "load NVIDIA's kernel module (nvidia-smi tells what is wrong)";
-    case NvmlResult::version_mismatch: return "the library and the loaded kernel module differ: reboot after an update";
-    case NvmlResult::no_permission: return "give this user access to /dev/nvidiactl";
-    default: return "see what nvidia-smi says";
+    case NvmlResult::driver_not_loaded:
+      return "load NVIDIA's kernel module (nvidia-smi tells what is wrong)";
+    case NvmlResult::version_mismatch:
+      return "the library and the loaded kernel module differ: reboot after an update";
+    case NvmlResult::no_permission:
+      return "give this user access to /dev/nvidiactl";
+    default:
+      return "see what nvidia-smi says";
   }
 }
 
@@ -50,21 +54,23 @@ std::shared_ptr<const Nvml> load_nvml(const std::string& path) {
   std::string why_not;
   auto library = SharedLibrary::open(name, why_not);
   if (!library && named.empty()) {
-    throw DeviceError(fmt::format("cannot read power through NVML: its library {} was not found in {}: {}; it comes with "
-                                  "NVIDIA's driver (in a container: its utility part), or name it in WATTUNE_NVML",
-                                  name, loader_places(), why_not));
+    throw DeviceError(
+        fmt::format("cannot read power through NVML: its library {} was not found in {}: {}; it comes with "
+                    "NVIDIA's driver (in a container: its utility part), or name it in WATTUNE_NVML",
+                    name, loader_places(), why_not));
   }
   if (!library) {
-    throw DeviceError(fmt::format("cannot read power through NVML: its library '{}'{} cannot be loaded: {}; correct the "
-                                  "path, or leave it out to take libnvidia-ml.so.1 of the installed driver",
-                                  name, path.empty() ? " (from WATTUNE_NVML)" : "", why_not));
+    throw DeviceError(
+        fmt::format("cannot read power through NVML: its library '{}'{} cannot be loaded: {}; correct the "
+                    "path, or leave it out to take libnvidia-ml.so.1 of the installed driver",
+                    name, path.empty() ? " (from WATTUNE_NVML)" : "", why_not));
   }
   auto nvml = std::make_unique<Nvml>();
   nvml->library = *library;
   load_functions(*nvml);
   if (const NvmlResult result = nvml->init(); result != NvmlResult::success) {
-    throw DeviceError(fmt::format("cannot read power through NVML ('{}'): {}; {}", library->path(), nvml->describe(result),
-                                  advice_for(result)));
+    throw DeviceError(fmt::format("cannot read power through NVML ('{}'): {}; {}", library->path(),
+                                  nvml->describe(result), advice_for(result)));
   }
   return {nvml.release(), [](const Nvml* owned) {
             owned->shutdown();

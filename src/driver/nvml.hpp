@@ -45,19 +45,23 @@ using NvmlDevice = struct NvmlDeviceOpaque*;
 struct Nvml {
   SharedLibrary library;
 
-  NvmlResult (*init)() = nullptr;                                                                // nvmlInit_v2
-  NvmlResult (*shutdown)() = nullptr;                                                            // nvmlShutdown
-  const char* (*error_string)(NvmlResult) = nullptr;                                             // nvmlErrorString
-  NvmlResult (*device_by_uuid)(const char*, NvmlDevice*) = nullptr;                              // nvmlDeviceGetHandleByUUID
-  NvmlResult (*device_by_pci)(const char*, NvmlDevice*) = nullptr;                               // nvmlDeviceGetHandleByPciBusId_v2
-  NvmlResult (*device_uuid)(NvmlDevice, char*, unsigned length) = nullptr;                       // nvmlDeviceGetUUID
-  NvmlResult (*device_is_mig_instance)(NvmlDevice, unsigned* is) = nullptr;                      // nvmlDeviceIsMigDeviceHandle (optional)
-  NvmlResult (*device_mig_mode)(NvmlDevice, unsigned* current, unsigned* pending) = nullptr;     // nvmlDeviceGetMigMode (optional)
-  NvmlResult (*total_energy)(NvmlDevice, unsigned long long* millijoules) = nullptr;             // nvmlDeviceGetTotalEnergyConsumption (optional)
-  NvmlResult (*power_usage)(NvmlDevice, unsigned* milliwatts) = nullptr;                         // nvmlDeviceGetPowerUsage (optional)
-  NvmlResult (*clock_info)(NvmlDevice, NvmlClock, unsigned* megahertz) = nullptr;                // nvmlDeviceGetClockInfo (optional)
-  NvmlResult (*temperature)(NvmlDevice, int sensor, unsigned* celsius) = nullptr;                // nvmlDeviceGetTemperature (optional)
-  NvmlResult (*clock_event_reasons)(NvmlDevice, unsigned long long*) = nullptr;                  // nvmlDeviceGetCurrentClocksEventReasons, else ...ThrottleReasons (optional)
+  NvmlResult (*init)() = nullptr;                                            // nvmlInit_v2
+  NvmlResult (*shutdown)() = nullptr;                                        // nvmlShutdown
+  const char* (*error_string)(NvmlResult) = nullptr;                         // nvmlErrorString
+  NvmlResult (*device_by_uuid)(const char*, NvmlDevice*) = nullptr;          // nvmlDeviceGetHandleByUUID
+  NvmlResult (*device_by_pci)(const char*, NvmlDevice*) = nullptr;           // nvmlDeviceGetHandleByPciBusId_v2
+  NvmlResult (*device_uuid)(NvmlDevice, char*, unsigned length) = nullptr;   // nvmlDeviceGetUUID
+  NvmlResult (*device_is_mig_instance)(NvmlDevice, unsigned* is) = nullptr;  // nvmlDeviceIsMigDeviceHandle (optional)
+  NvmlResult (*device_mig_mode)(NvmlDevice, unsigned* current,
+                                unsigned* pending) = nullptr;  // nvmlDeviceGetMigMode (optional)
+  NvmlResult (*total_energy)(NvmlDevice, unsigned long long* millijoules) =
+      nullptr;  // nvmlDeviceGetTotalEnergyConsumption (optional)
+  NvmlResult (*power_usage)(NvmlDevice, unsigned* milliwatts) = nullptr;           // nvmlDeviceGetPowerUsage (optional)
+  NvmlResult (*clock_info)(NvmlDevice, NvmlClock, unsigned* megahertz) = nullptr;  // nvmlDeviceGetClockInfo (optional)
+  NvmlResult (*temperature)(NvmlDevice, int sensor,
+                            unsigned* celsius) = nullptr;  // nvmlDeviceGetTemperature (optional)
+  NvmlResult (*clock_event_reasons)(NvmlDevice, unsigned long long*) =
+      nullptr;  // nvmlDeviceGetCurrentClocksEventReasons, else ...ThrottleReasons (optional)
 
   [[nodiscard]] std::string describe(NvmlResult result) const;
 };

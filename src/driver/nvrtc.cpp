@@ -20,14 +20,15 @@ constexpr const char* advice =
     "install the CUDA toolkit (or its NVRTC package), set CUDA_HOME to it, or name the library in WATTUNE_NVRTC";
 
 /// The names under which NVRTC is installed, newest first.
-constexpr const char* loader_names[] = {"libnvrtc.so",      "libnvrtc.so.14",   "libnvrtc.so.13",
-                                        "libnvrtc.so.12",   "libnvrtc.so.11.2"};
+constexpr const char* loader_names[] = {"libnvrtc.so", "libnvrtc.so.14", "libnvrtc.so.13", "libnvrtc.so.12",
+                                        "libnvrtc.so.11.2"};
 
 void read_abilities(Nvrtc& nvrtc) {
   int count = 0;
   if (nvrtc.get_version(&nvrtc.major, &nvrtc.minor) != NvrtcResult::success ||
       nvrtc.get_architecture_count(&count) != NvrtcResult::success || count < 0) {
-    throw DeviceError(fmt::format("cannot use NVRTC '{}': it does not tell its version; {}", nvrtc.library.path(), advice));
+    throw DeviceError(
+        fmt::format("cannot use NVRTC '{}': it does not tell its version; {}", nvrtc.library.path(), advice));
   }
   nvrtc.architectures.resize(static_cast<std::size_t>(count));
   if (nvrtc.get_architectures(nvrtc.architectures.data()) != NvrtcResult::success) nvrtc.architectures.clear();
@@ -52,14 +53,17 @@ std::vector<std::string> candidates() {
 std::string unfit(const Nvrtc& nvrtc, int architecture, int cuda_version) {
   if (!nvrtc.supports(architecture)) return fmt::format("does not know sm_{}", architecture);
   if (cuda_version != 0 && nvrtc.major > cuda_version / 1000) {
-    return fmt::format("is newer than the driver, which supports CUDA {}.{}", cuda_version / 1000, cuda_version % 1000 / 10);
+    return fmt::format("is newer than the driver, which supports CUDA {}.{}", cuda_version / 1000,
+                       cuda_version % 1000 / 10);
   }
   return {};
 }
 
 }  // namespace
 
-std::string Nvrtc::version() const { return fmt::format("nvrtc {}.{}", major, minor); }
+std::string Nvrtc::version() const {
+  return fmt::format("nvrtc {}.{}", major, minor);
+}
 
 bool Nvrtc::supports(int architecture) const {
   return std::find(architectures.begin(), architectures.end(), architecture) != architectures.end();

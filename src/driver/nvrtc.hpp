@@ -29,20 +29,23 @@ struct Nvrtc {
   int minor = 0;
   std::vector<int> architectures;  ///< supported: 90 for sm_90
 
-  const char* (*get_error_string)(NvrtcResult) = nullptr;                                        // nvrtcGetErrorString
-  NvrtcResult (*get_version)(int* major, int* minor) = nullptr;                                  // nvrtcVersion
+  const char* (*get_error_string)(NvrtcResult) = nullptr;        // nvrtcGetErrorString
+  NvrtcResult (*get_version)(int* major, int* minor) = nullptr;  // nvrtcVersion
   NvrtcResult (*create_program)(NvrtcProgram*, const char* source, const char* name, int headers,
-                                const char* const* header_sources, const char* const* header_names) = nullptr;  // nvrtcCreateProgram
-  NvrtcResult (*destroy_program)(NvrtcProgram*) = nullptr;                                       // nvrtcDestroyProgram
-  NvrtcResult (*compile_program)(NvrtcProgram, int options, const char* const* option_texts) = nullptr;  // nvrtcCompileProgram
-  NvrtcResult (*get_program_log_size)(NvrtcProgram, std::size_t*) = nullptr;                     // nvrtcGetProgramLogSize
-  NvrtcResult (*get_program_log)(NvrtcProgram, char*) = nullptr;                                 // nvrtcGetProgramLog
-  NvrtcResult (*get_cubin_size)(NvrtcProgram, std::size_t*) = nullptr;                           // nvrtcGetCUBINSize
-  NvrtcResult (*get_cubin)(NvrtcProgram, char*) = nullptr;                                       // nvrtcGetCUBIN
-  NvrtcResult (*add_name_expression)(NvrtcProgram, const char*) = nullptr;                       // nvrtcAddNameExpression
-  NvrtcResult (*get_lowered_name)(NvrtcProgram, const char* expression, const char** lowered) = nullptr;  // nvrtcGetLoweredName
-  NvrtcResult (*get_architecture_count)(int*) = nullptr;                                         // nvrtcGetNumSupportedArchs
-  NvrtcResult (*get_architectures)(int*) = nullptr;                                              // nvrtcGetSupportedArchs
+                                const char* const* header_sources,
+                                const char* const* header_names) = nullptr;  // nvrtcCreateProgram
+  NvrtcResult (*destroy_program)(NvrtcProgram*) = nullptr;                   // nvrtcDestroyProgram
+  NvrtcResult (*compile_program)(NvrtcProgram, int options,
+                                 const char* const* option_texts) = nullptr;  // nvrtcCompileProgram
+  NvrtcResult (*get_program_log_size)(NvrtcProgram, std::size_t*) = nullptr;  // nvrtcGetProgramLogSize
+  NvrtcResult (*get_program_log)(NvrtcProgram, char*) = nullptr;              // nvrtcGetProgramLog
+  NvrtcResult (*get_cubin_size)(NvrtcProgram, std::size_t*) = nullptr;        // nvrtcGetCUBINSize
+  NvrtcResult (*get_cubin)(NvrtcProgram, char*) = nullptr;                    // nvrtcGetCUBIN
+  NvrtcResult (*add_name_expression)(NvrtcProgram, const char*) = nullptr;    // nvrtcAddNameExpression
+  NvrtcResult (*get_lowered_name)(NvrtcProgram, const char* expression,
+                                  const char** lowered) = nullptr;  // nvrtcGetLoweredName
+  NvrtcResult (*get_architecture_count)(int*) = nullptr;            // nvrtcGetNumSupportedArchs
+  NvrtcResult (*get_architectures)(int*) = nullptr;                 // nvrtcGetSupportedArchs
 
   /// "nvrtc 13.0".
   [[nodiscard]] std::string version() const;

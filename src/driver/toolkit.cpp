@@ -62,7 +62,8 @@ std::vector<fs::path> cuda_toolkit_roots() {
     if (const std::string root = environment(variable); !root.empty()) add_folder(roots, root);
   }
   // nvcc may be a link into the toolkit: the link's target counts.
-  if (const fs::path nvcc = nvcc_on_path(); !nvcc.empty()) add_folder(roots, resolved(nvcc).parent_path().parent_path());
+  if (const fs::path nvcc = nvcc_on_path(); !nvcc.empty())
+    add_folder(roots, resolved(nvcc).parent_path().parent_path());
   add_folder(roots, default_root);
   return roots;
 }
@@ -72,7 +73,8 @@ std::vector<fs::path> cuda_library_folders(const fs::path& root) {
   add_folder(folders, root / "lib64");
   add_folder(folders, root / "lib");
   std::error_code ignored;
-  for (const auto& target : fs::directory_iterator(root / "targets", ignored)) add_folder(folders, target.path() / "lib");
+  for (const auto& target : fs::directory_iterator(root / "targets", ignored))
+    add_folder(folders, target.path() / "lib");
   return folders;
 }
 
@@ -105,7 +107,8 @@ std::string cuda_toolkit_places() {
     const std::string value = environment(name);
     return fmt::format("{} ({})", name, value.empty() ? "not set" : value);
   };
-  return fmt::format("{}, {}, the folder of nvcc on PATH, {}", variable("CUDA_HOME"), variable("CUDA_PATH"), default_root);
+  return fmt::format("{}, {}, the folder of nvcc on PATH, {}", variable("CUDA_HOME"), variable("CUDA_PATH"),
+                     default_root);
 }
 
 }  // namespace wattune

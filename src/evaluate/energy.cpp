@@ -16,8 +16,8 @@ namespace wattune {
 namespace {
 
 /// Device seconds of work to keep queued: more than the slowest call to a meter takes (17 ms were seen), so that the
-/// device does not run dry meanwhile.
-constexpr double queued_seconds = 0.06;
+/// device does not run dry meanwhile; and no more, for what is queued at the end has to be waited for.
+constexpr double queued_seconds = 0.04;
 constexpr unsigned least_queued = 2;
 constexpr unsigned most_queued = 64;
 /// The counter is asked no more often than this; a tick's time is known no better, and the fit of all makes up for it.
@@ -92,7 +92,7 @@ class EnergyLoop {
   std::optional<double> energy_;  ///< the counter as last read
   double asked_ = 0;              ///< when that was: the middle of the call
   double next_sample_ = 0;
-  std::vector<Tick> ticks_;       ///< after the load began; the first ends a tick that was partly idle
+  std::vector<Tick> ticks_;  ///< after the load began; the first ends a tick that was partly idle
   std::vector<Replay> replays_;
   bool drained_ = false;
 
@@ -129,7 +129,8 @@ std::optional<Failure> EnergyLoop::read_counter() {
   }
   if (energy_ && *energy < *energy_) {
     return measurement_failure(
-        meter_, fmt::format("the energy counter went back from {} to {} J: was the driver reloaded?", *energy_, *energy));
+        meter_,
+        fmt::format("the energy counter went back from {} to {} J: was the driver reloaded?", *energy_, *energy));
   }
   // The step fell between the last call and this one.
   if (energy_ && *energy > *energy_) ticks_.push_back({0.5 * (asked_ + middle), 0.5 * (middle - asked_), *energy});
@@ -159,10 +160,10 @@ std::optional<Failure> EnergyLoop::loop() {
     if (auto failure = read_counter()) return failure;
     sample();
     if (!finished() && clock_.now() - started_ > options_.max_seconds) {
-      return measurement_failure(meter_, fmt::format("the energy counter moved {} times in {:g} s, too few for a window of {} "
-                                                     "ticks after {} of ramp",
-                                                     ticks_.size(), options_.max_seconds, options_.ticks,
-                                                     options_.ramp_ticks));
+      return measurement_failure(meter_,
+                                 fmt::format("the energy counter moved {} times in {:g} s, too few for a window of {} "
+                                             "ticks after {} of ramp",
+                                             ticks_.size(), options_.max_seconds, options_.ticks, options_.ramp_ticks));
     }
     clock_.sleep_until(polled + poll_seconds);
   }

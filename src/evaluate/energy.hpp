@@ -20,8 +20,8 @@ struct EnergyOptions {
 
 /// Keeps the device busy with replays of the batch (two at least are queued) and cuts a window at counter ticks; all in
 /// the calling thread. Quantities: energy (J per launch), power (W over the window), and where the meter offers them
-/// sm_clock, memory_clock (Hz) and temperature (unit "degC"); each with standard error, n and flags. Energy per launch =
-/// power of the window x device time per launch, both from the same loop. n of energy and power: ticks of the window.
+/// sm_clock, memory_clock (Hz) and temperature (unit "degC"); each with standard error, n and flags. Energy per launch
+/// = power of the window x device time per launch, both from the same loop. n of energy and power: ticks of the window.
 /// Flags: the meter's throttle reasons, and "drained" where the device ran out of work inside the window.
 /// The batch has nothing outstanding before and after. Failure: outcome measurement, or what the batch failed with.
 /// @param clock of the device; tests and simulations bring their own.

@@ -80,8 +80,9 @@ WindowPower window_power(const std::vector<Tick>& ticks, std::size_t first) {
     squares += deviation * deviation * seconds / duration;
   }
   const double samples = static_cast<double>(last - first);
-  const double scatter =
-      samples > 1 ? std::sqrt(squares / (samples - 1)) : fit ? 0.0 : std::numeric_limits<double>::quiet_NaN();
+  const double scatter = samples > 1 ? std::sqrt(squares / (samples - 1))
+                         : fit       ? 0.0
+                                     : std::numeric_limits<double>::quiet_NaN();
   // And of the window's length: of the period where one was fitted, else of its two ends, each uniform in its interval.
   const double length_error =
       fit ? fit->period_error / fit->period

@@ -42,8 +42,8 @@ class Energy : public OnGpu {
     const Quantity& power = result->at("power");
     std::cout << ticks << " ticks in " << real_clock().now() - before << " s: " << power.value << " W +- "
               << power.stderr_value << ", " << result->at("energy").value * 1e3 << " mJ +- "
-              << result->at("energy").stderr_value * 1e3 << ", SM clock " << result->at("sm_clock").value * 1e-6 << " MHz, "
-              << result->at("temperature").value << " degC";
+              << result->at("energy").stderr_value * 1e3 << ", SM clock " << result->at("sm_clock").value * 1e-6
+              << " MHz, " << result->at("temperature").value << " degC";
     for (const auto& flag : power.flags) std::cout << ", " << flag;
     std::cout << '\n';
     return std::move(*result);

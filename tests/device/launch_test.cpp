@@ -123,7 +123,8 @@ TEST_F(FmaChain, too_large_launches_are_found_without_launching) {
 }
 
 TEST_F(FmaChain, register_limits_are_known) {
-  const auto heavy = load(compile("extern \"C\" __global__ void __launch_bounds__(128) k(float* p) { p[threadIdx.x] = 1; }", "k"));
+  const auto heavy =
+      load(compile("extern \"C\" __global__ void __launch_bounds__(128) k(float* p) { p[threadIdx.x] = 1; }", "k"));
   EXPECT_EQ(heavy->resources().at("max_work_group"), 128);
   Launch big = launch(1);
   big.kernel = heavy.get();
@@ -146,7 +147,8 @@ TEST_F(FmaChain, register_limits_are_known) {
     launch.kernel = kernel.value().get();
     launch.arguments = {scalar(0x10ULL)};
     const auto failure = device->run(launch);
-    const bool told = failure && failure->outcome == Outcome::crash && failure->message.find(error_name) != std::string::npos;
+    const bool told =
+        failure && failure->outcome == Outcome::crash && failure->message.find(error_name) != std::string::npos;
     if (!told) std::fprintf(stderr, "told: %s\n", failure ? failure->message.c_str() : "nothing");
     const auto later = device->run(launch);
     std::_Exit(told && later && later->outcome == Outcome::crash ? 0 : 1);
@@ -177,8 +179,8 @@ TEST_F(BrokenContext, by_a_misaligned_address_is_a_crash) {
 }
 
 TEST_F(BrokenContext, by_a_trap_is_a_crash) {
-  EXPECT_EXIT(break_context("extern \"C\" __global__ void k(int* p) { __trap(); }", "CUDA_ERROR_"), testing::ExitedWithCode(0),
-              "");
+  EXPECT_EXIT(break_context("extern \"C\" __global__ void k(int* p) { __trap(); }", "CUDA_ERROR_"),
+              testing::ExitedWithCode(0), "");
 }
 
 TEST_F(OnGpu, out_of_memory_is_an_error_and_not_the_end) {

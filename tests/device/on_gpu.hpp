@@ -66,7 +66,9 @@ ScalarArgument scalar(Type value) {
   return argument;
 }
 
-inline BufferArgument whole(Buffer& buffer) { return {&buffer, 0, buffer.bytes()}; }
+inline BufferArgument whole(Buffer& buffer) {
+  return {&buffer, 0, buffer.bytes()};
+}
 
 /// Chains of fused multiply-adds: as much arithmetic as asked for, and no memory traffic to speak of.
 inline constexpr const char* fma_source = R"(

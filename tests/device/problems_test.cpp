@@ -55,14 +55,14 @@ class DeviceProblem : public testing::TestWithParam<Case> {
   Problem problem_;
 };
 
-INSTANTIATE_TEST_SUITE_P(
-    All, DeviceProblem,
-    testing::Combine(testing::Values("constant_symbol", "templated", "large_shared_memory", "host_code"),
-                     testing::Values(CudaCompilerChoice::automatic, CudaCompilerChoice::nvcc)),
-    [](const auto& info) {
-      return std::string(std::get<0>(info.param)) +
-             (std::get<1>(info.param) == CudaCompilerChoice::nvcc ? "_nvcc" : "_auto");
-    });
+INSTANTIATE_TEST_SUITE_P(All, DeviceProblem,
+                         testing::Combine(testing::Values("constant_symbol", "templated", "large_shared_memory",
+                                                          "host_code"),
+                                          testing::Values(CudaCompilerChoice::automatic, CudaCompilerChoice::nvcc)),
+                         [](const auto& info) {
+                           return std::string(std::get<0>(info.param)) +
+                                  (std::get<1>(info.param) == CudaCompilerChoice::nvcc ? "_nvcc" : "_auto");
+                         });
 
 TEST_P(DeviceProblem, is_verified_and_timed_in_every_configuration) {
   Session session(problem_, *device_, nullptr, {});
@@ -84,8 +84,8 @@ TEST_P(DeviceProblem, is_verified_and_timed_in_every_configuration) {
     EXPECT_EQ(result.evaluation.verification, "verified");
     EXPECT_GT(result.evaluation.quantities.at("time").value, 0);
     if (i == 0) {
-      std::cout << problem_.name << " with " << binary->compiler << " in " << binary->seconds << " s: "
-                << result.evaluation.quantities.at("time").value * 1e6 << " us, "
+      std::cout << problem_.name << " with " << binary->compiler << " in " << binary->seconds
+                << " s: " << result.evaluation.quantities.at("time").value * 1e6 << " us, "
                 << result.evaluation.resources.at("registers") << " registers\n";
     }
   }

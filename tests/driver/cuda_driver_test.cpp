@@ -1,7 +1,6 @@
 #include "driver/cuda_driver.hpp"
 
 #include <gmock/gmock.h>
-
 #include <unistd.h>
 
 #include <fstream>

@@ -47,19 +47,19 @@ struct FakeCuda {
   CudaResult init_result = CudaResult::success;
   int version = 13000;
   std::vector<FakeCudaDevice> devices;
-  std::map<std::string, FakeFunction> functions;          ///< in every module
+  std::map<std::string, FakeFunction> functions;             ///< in every module
   std::map<std::string, std::vector<std::uint8_t>> globals;  ///< variables in every module, by mangled name
   std::size_t free_memory = 1'000'000'000;
   double launch_seconds = 0.001;
-  int queries_until_ready = 0;                            ///< of each event
+  int queries_until_ready = 0;  ///< of each event
 
-  std::map<std::string, CudaResult> failures;             ///< by symbol: what it returns
-  std::optional<CudaResult> sticky;                       ///< what everything returns
+  std::map<std::string, CudaResult> failures;  ///< by symbol: what it returns
+  std::optional<CudaResult> sticky;            ///< what everything returns
 
-  std::vector<std::string> calls;                         ///< names of the symbols called
-  std::vector<FakeLaunch> launches;                       ///< those run by graphs included
-  std::map<int, int> retained;                            ///< primary contexts, by device
-  std::set<const void*> live;                             ///< allocations, modules, streams, events, graphs
+  std::vector<std::string> calls;    ///< names of the symbols called
+  std::vector<FakeLaunch> launches;  ///< those run by graphs included
+  std::map<int, int> retained;       ///< primary contexts, by device
+  std::set<const void*> live;        ///< allocations, modules, streams, events, graphs
   int graph_launches = 0;
 
   [[nodiscard]] int count(const std::string& symbol) const {
@@ -71,12 +71,12 @@ struct FakeNvrtc {
   int major = 13;
   int minor = 0;
   std::vector<int> architectures{75, 80, 86, 89, 90, 100};
-  std::vector<std::uint8_t> cubin;                        ///< what every compilation gives
-  std::map<std::string, std::string> lowered;             ///< by name expression
-  std::string fails_with;                                 ///< a log; empty: compilations succeed
-  std::string log;                                        ///< of a success
+  std::vector<std::uint8_t> cubin;             ///< what every compilation gives
+  std::map<std::string, std::string> lowered;  ///< by name expression
+  std::string fails_with;                      ///< a log; empty: compilations succeed
+  std::string log;                             ///< of a success
 
-  std::vector<std::string> sources;                       ///< of compilations
+  std::vector<std::string> sources;  ///< of compilations
   std::vector<std::vector<std::string>> options;
   int live_programs = 0;
 };
@@ -97,7 +97,7 @@ struct FakeBoard {
 struct FakeNvml {
   NvmlResult init_result = NvmlResult::success;
   std::vector<FakeBoard> boards;
-  std::map<std::string, NvmlResult> failures;             ///< by symbol
+  std::map<std::string, NvmlResult> failures;  ///< by symbol
   int initialised = 0;
 };
 

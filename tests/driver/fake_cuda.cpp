@@ -51,7 +51,9 @@ CudaResult entered(const char* symbol) {
 bool known_device(CudaDeviceHandle device) {
   return device >= 0 && static_cast<std::size_t>(device) < state.devices.size();
 }
-const FakeCudaDevice& at(CudaDeviceHandle device) { return state.devices[static_cast<std::size_t>(device)]; }
+const FakeCudaDevice& at(CudaDeviceHandle device) {
+  return state.devices[static_cast<std::size_t>(device)];
+}
 
 template <typename Object>
 CudaResult make(Object** result) {
@@ -74,7 +76,9 @@ void do_or_capture(CudaStream stream, std::function<void()> node) {
   }
 }
 
-void* host(CudaDevicePointer pointer) { return reinterpret_cast<void*>(pointer); }
+void* host(CudaDevicePointer pointer) {
+  return reinterpret_cast<void*>(pointer);
+}
 
 }  // namespace
 }  // namespace wattune
@@ -86,7 +90,9 @@ using namespace wattune;
 
 extern "C" {
 
-void* wattune_fake_state() { return &state; }
+void* wattune_fake_state() {
+  return &state;
+}
 
 CudaResult cuInit(unsigned) {
   ENTER("cuInit");
@@ -98,12 +104,23 @@ CudaResult cuDriverGetVersion(int* version) {
 }
 CudaResult cuGetErrorName(CudaResult result, const char** name) {
   switch (result) {
-    case CudaResult::illegal_address: *name = "CUDA_ERROR_ILLEGAL_ADDRESS"; break;
-    case CudaResult::out_of_memory: *name = "CUDA_ERROR_OUT_OF_MEMORY"; break;
-    case CudaResult::no_device: *name = "CUDA_ERROR_NO_DEVICE"; break;
-    case CudaResult::device_unavailable: *name = "CUDA_ERROR_DEVICE_UNAVAILABLE"; break;
-    case CudaResult::not_found: *name = "CUDA_ERROR_NOT_FOUND"; break;
-    default: return CudaResult::invalid_value;
+    case CudaResult::illegal_address:
+      *name = "CUDA_ERROR_ILLEGAL_ADDRESS";
+      break;
+    case CudaResult::out_of_memory:
+      *name = "CUDA_ERROR_OUT_OF_MEMORY";
+      break;
+    case CudaResult::no_device:
+      *name = "CUDA_ERROR_NO_DEVICE";
+      break;
+    case CudaResult::device_unavailable:
+      *name = "CUDA_ERROR_DEVICE_UNAVAILABLE";
+      break;
+    case CudaResult::not_found:
+      *name = "CUDA_ERROR_NOT_FOUND";
+      break;
+    default:
+      return CudaResult::invalid_value;
   }
   return CudaResult::success;
 }
@@ -162,13 +179,17 @@ CudaResult cuDevicePrimaryCtxRelease_v2(CudaDeviceHandle device) {
   --state.retained[device];
   return CudaResult::success;
 }
-CudaResult cuCtxSetCurrent(CudaContext) { return CudaResult::success; }
+CudaResult cuCtxSetCurrent(CudaContext) {
+  return CudaResult::success;
+}
 
 CudaResult cuModuleLoadData(CudaModule* module, const void*) {
   ENTER("cuModuleLoadData");
   return make(module);
 }
-CudaResult cuModuleUnload(CudaModule module) { return destroy(module); }
+CudaResult cuModuleUnload(CudaModule module) {
+  return destroy(module);
+}
 CudaResult cuModuleGetFunction(CudaFunction* function, CudaModule, const char* name) {
   ENTER("cuModuleGetFunction");
   const auto found = state.functions.find(name);
@@ -226,7 +247,8 @@ CudaResult cuMemcpyDtoHAsync_v2(void* target, CudaDevicePointer source, std::siz
   std::memcpy(target, host(source), bytes);
   return CudaResult::success;
 }
-CudaResult cuMemcpyDtoDAsync_v2(CudaDevicePointer target, CudaDevicePointer source, std::size_t bytes, CudaStream stream) {
+CudaResult cuMemcpyDtoDAsync_v2(CudaDevicePointer target, CudaDevicePointer source, std::size_t bytes,
+                                CudaStream stream) {
   ENTER("cuMemcpyDtoDAsync_v2");
   do_or_capture(stream, [=] { std::memmove(host(target), host(source), bytes); });
   return CudaResult::success;
@@ -241,7 +263,9 @@ CudaResult cuStreamCreate(CudaStream* stream, unsigned) {
   ENTER("cuStreamCreate");
   return make(stream);
 }
-CudaResult cuStreamDestroy_v2(CudaStream stream) { return destroy(stream); }
+CudaResult cuStreamDestroy_v2(CudaStream stream) {
+  return destroy(stream);
+}
 CudaResult cuStreamSynchronize(CudaStream) {
   ENTER("cuStreamSynchronize");
   return CudaResult::success;
@@ -250,7 +274,9 @@ CudaResult cuEventCreate(CudaEvent* event, unsigned) {
   ENTER("cuEventCreate");
   return make(event);
 }
-CudaResult cuEventDestroy_v2(CudaEvent event) { return destroy(event); }
+CudaResult cuEventDestroy_v2(CudaEvent event) {
+  return destroy(event);
+}
 CudaResult cuEventRecord(CudaEvent event, CudaStream stream) {
   ENTER("cuEventRecord");
   *event = {stream->time, 0};
@@ -270,8 +296,8 @@ CudaResult cuEventElapsedTime(float* milliseconds, CudaEvent start, CudaEvent st
   return CudaResult::success;
 }
 CudaResult cuLaunchKernel(CudaFunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                          unsigned block_y, unsigned block_z, unsigned shared_bytes, CudaStream stream, void** parameters,
-                          void**) {
+                          unsigned block_y, unsigned block_z, unsigned shared_bytes, CudaStream stream,
+                          void** parameters, void**) {
   ENTER("cuLaunchKernel");
   const FakeFunction& called = *function->function;
   if (static_cast<int>(shared_bytes) > called.attributes.at(CudaFunctionAttribute::max_dynamic_shared_size_bytes)) {
@@ -333,8 +359,12 @@ CudaResult cuGraphLaunch(CudaGraphExec exec, CudaStream) {
   for (const auto& node : exec->nodes) node();
   return CudaResult::success;
 }
-CudaResult cuGraphExecDestroy(CudaGraphExec exec) { return destroy(exec); }
-CudaResult cuGraphDestroy(CudaGraph graph) { return destroy(graph); }
+CudaResult cuGraphExecDestroy(CudaGraphExec exec) {
+  return destroy(exec);
+}
+CudaResult cuGraphDestroy(CudaGraph graph) {
+  return destroy(graph);
+}
 #endif
 
 }  // extern "C"

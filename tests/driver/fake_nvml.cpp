@@ -31,7 +31,9 @@ NvmlResult find(NvmlDevice* device, Matches matches) {
   return NvmlResult::not_found;
 }
 
-const FakeBoard& at(NvmlDevice device) { return state.boards[device->index]; }
+const FakeBoard& at(NvmlDevice device) {
+  return state.boards[device->index];
+}
 
 template <typename Value>
 NvmlResult give(const char* symbol, Value value, Value* result) {
@@ -47,7 +49,9 @@ using namespace wattune;
 
 extern "C" {
 
-void* wattune_fake_state() { return &state; }
+void* wattune_fake_state() {
+  return &state;
+}
 
 NvmlResult nvmlInit_v2() {
   if (state.init_result == NvmlResult::success) ++state.initialised;
@@ -59,10 +63,14 @@ NvmlResult nvmlShutdown() {
 }
 const char* nvmlErrorString(NvmlResult result) {
   switch (result) {
-    case NvmlResult::not_found: return "Not Found";
-    case NvmlResult::not_supported: return "Not Supported";
-    case NvmlResult::driver_not_loaded: return "Driver Not Loaded";
-    default: return "Unknown Error";
+    case NvmlResult::not_found:
+      return "Not Found";
+    case NvmlResult::not_supported:
+      return "Not Supported";
+    case NvmlResult::driver_not_loaded:
+      return "Driver Not Loaded";
+    default:
+      return "Unknown Error";
   }
 }
 NvmlResult nvmlDeviceGetHandleByUUID(const char* uuid, NvmlDevice* device) {

@@ -20,9 +20,13 @@ using namespace wattune;
 
 extern "C" {
 
-void* wattune_fake_state() { return &state; }
+void* wattune_fake_state() {
+  return &state;
+}
 
-const char* nvrtcGetErrorString(NvrtcResult) { return "NVRTC_ERROR"; }
+const char* nvrtcGetErrorString(NvrtcResult) {
+  return "NVRTC_ERROR";
+}
 NvrtcResult nvrtcVersion(int* major, int* minor) {
   *major = state.major;
   *minor = state.minor;
@@ -70,7 +74,9 @@ NvrtcResult nvrtcGetCUBIN(NvrtcProgram, char* cubin) {
   std::memcpy(cubin, state.cubin.data(), state.cubin.size());
   return NvrtcResult::success;
 }
-NvrtcResult nvrtcAddNameExpression(NvrtcProgram, const char*) { return NvrtcResult::success; }
+NvrtcResult nvrtcAddNameExpression(NvrtcProgram, const char*) {
+  return NvrtcResult::success;
+}
 NvrtcResult nvrtcGetLoweredName(NvrtcProgram, const char* expression, const char** lowered) {
   const auto found = state.lowered.find(expression);
   if (found == state.lowered.end()) return NvrtcResult::name_expression_not_valid;

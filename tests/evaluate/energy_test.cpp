@@ -50,7 +50,7 @@ TEST_F(MeasureEnergy, keeps_at_least_two_replays_queued_and_more_of_short_ones) 
   EXPECT_EQ(longer.most_outstanding, 2U);
   VirtualBatch shorter(clock, 0.005, 1);
   ASSERT_TRUE(measure_energy(shorter, meter, options, clock));
-  EXPECT_EQ(shorter.most_outstanding, 12U);
+  EXPECT_EQ(shorter.most_outstanding, 8U);
 }
 
 TEST_F(MeasureEnergy, takes_a_window_of_as_many_ticks_as_asked_after_the_ramp) {

@@ -73,7 +73,8 @@ class VirtualMeter final : public PowerMeter {
 
   [[nodiscard]] std::string name() const override { return "virtual"; }
   std::optional<double> energy_joules() override {
-    const double cost = call_seconds + (jitter_seconds > 0 ? std::exponential_distribution<>(1 / jitter_seconds)(random_) : 0);
+    const double cost =
+        call_seconds + (jitter_seconds > 0 ? std::exponential_distribution<>(1 / jitter_seconds)(random_) : 0);
     clock_.pass(cost / 2);
     advance();
     const double value = joules_;
@@ -87,7 +88,9 @@ class VirtualMeter final : public PowerMeter {
   std::optional<double> sm_clock_hz() override { return sm_clock; }
   std::optional<double> memory_clock_hz() override { return memory_clock; }
   std::optional<double> temperature_celsius() override { return temperature; }
-  std::vector<std::string> throttle_reasons() override { return throttle ? throttle(clock_.now()) : std::vector<std::string>(); }
+  std::vector<std::string> throttle_reasons() override {
+    return throttle ? throttle(clock_.now()) : std::vector<std::string>();
+  }
 
   std::function<double(double)> power;
   std::function<std::vector<std::string>(double)> throttle;

@@ -96,7 +96,8 @@ TEST_F(NvmlMeter, refuses_an_instance_of_a_divided_board) {
 
 TEST_F(NvmlMeter, says_why_there_is_none) {
   EXPECT_FALSE(open("GPU-99999999-0000-0000-0000-000000000000", "0000:99:00.0"));
-  EXPECT_THAT(why_not_, testing::AllOf(HasSubstr("GPU-99999999"), HasSubstr("pci:0000:99:00.0"), HasSubstr("Not Found")));
+  EXPECT_THAT(why_not_,
+              testing::AllOf(HasSubstr("GPU-99999999"), HasSubstr("pci:0000:99:00.0"), HasSubstr("Not Found")));
   EXPECT_FALSE(open("", ""));
   EXPECT_THAT(why_not_, HasSubstr("neither UUID nor PCI"));
   fake_.failures["nvmlDeviceGetTotalEnergyConsumption"] = NvmlResult::not_supported;

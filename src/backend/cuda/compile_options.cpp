@@ -22,8 +22,8 @@ enum class Treatment {
 /// How an option takes its value.
 enum class Value {
   none,
-  next,       ///< -name value, -name=value
-  attached,   ///< also -namevalue
+  next,      ///< -name value, -name=value
+  attached,  ///< also -namevalue
 };
 
 struct Option {
@@ -217,8 +217,8 @@ CudaArchitecture chosen_architecture(const std::vector<Parsed>& options, const C
     if (better) best = architecture;
   }
   if (best) return *best;
-  notes.push_back(fmt::format("the options ask for {}, which this device does not run: compiled for {}", asked.front().sm(),
-                              device.sm()));
+  notes.push_back(fmt::format("the options ask for {}, which this device does not run: compiled for {}",
+                              asked.front().sm(), device.sm()));
   return device;
 }
 
@@ -238,8 +238,7 @@ std::vector<std::string> nvrtc_texts(const Parsed& parsed) {
 
 void note_left_out(const Parsed& parsed, std::vector<std::string>& notes) {
   if (parsed.value && *parsed.value == "false") return;
-  notes.push_back(fmt::format("option {} was left out: the kernel's binary must be complete",
-                              parsed.written.front()));
+  notes.push_back(fmt::format("option {} was left out: the kernel's binary must be complete", parsed.written.front()));
 }
 
 }  // namespace

@@ -106,7 +106,9 @@ std::string without_internal_part(std::string text) {
   return text;
 }
 
-std::string without_template_arguments(const std::string& name) { return name.substr(0, name.find('<')); }
+std::string without_template_arguments(const std::string& name) {
+  return name.substr(0, name.find('<'));
+}
 
 /// The part after the last "::" outside template arguments.
 std::string last_part(const std::string& name) {
@@ -125,8 +127,9 @@ std::vector<std::string> own_kernels(const CubinSymbols& symbols) {
 std::string no_such_kernel(const CubinSymbols& symbols, std::string_view name, std::string_view what) {
   std::vector<std::string> names;
   for (const auto& kernel : own_kernels(symbols)) names.push_back(source_name(kernel));
-  return fmt::format("{} kernel '{}' in the source; {}", what, name,
-                     names.empty() ? "it holds no __global__ function" : fmt::format("it holds: {}", fmt::join(names, ", ")));
+  return fmt::format(
+      "{} kernel '{}' in the source; {}", what, name,
+      names.empty() ? "it holds no __global__ function" : fmt::format("it holds: {}", fmt::join(names, ", ")));
 }
 
 }  // namespace
@@ -147,7 +150,8 @@ tl::expected<CubinSymbols, std::string> read_cubin(std::span<const std::uint8_t>
       const int type = ELF64_ST_TYPE(symbol->st_info);
       if (type == STT_FUNC && (symbol->st_other & entry_bit) != 0) result.kernels.emplace_back(name);
       // String literals and the compiler's own variables begin with $ or a dot.
-      if (type == STT_OBJECT && holds_variables(sections->names[symbol->st_shndx]) && name[0] != '$' && name[0] != '.') {
+      if (type == STT_OBJECT && holds_variables(sections->names[symbol->st_shndx]) && name[0] != '$' &&
+          name[0] != '.') {
         result.variables.emplace_back(name);
       }
     }
@@ -187,7 +191,8 @@ std::string instantiation(std::string_view expression) {
       mark, expression);
 }
 
-tl::expected<std::string, std::string> find_instantiated_kernel(const CubinSymbols& symbols, std::string_view expression) {
+tl::expected<std::string, std::string> find_instantiated_kernel(const CubinSymbols& symbols,
+                                                                std::string_view expression) {
   for (const auto& marked : symbols.kernels) {
     if (marked.find(mark) == std::string::npos) continue;
     const std::string text = demangle(marked);

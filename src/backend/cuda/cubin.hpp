@@ -30,7 +30,8 @@ tl::expected<std::string, std::string> find_kernel(const CubinSymbols& symbols, 
 /// Lines of source that instantiate a kernel template and leave a mark by which find_instantiated_kernel() finds its
 /// name whatever way its arguments are written.
 std::string instantiation(std::string_view expression);
-tl::expected<std::string, std::string> find_instantiated_kernel(const CubinSymbols& symbols, std::string_view expression);
+tl::expected<std::string, std::string> find_instantiated_kernel(const CubinSymbols& symbols,
+                                                                std::string_view expression);
 
 /// Variables by source name; also by the last part of it ("weights" for "ns::weights") where that is unique.
 std::map<std::string, std::string> variable_names(const CubinSymbols& symbols);

@@ -101,8 +101,8 @@ bool means(const std::string& id, const DeviceInfo& device) {
   if (wanted == device.id) return true;
   if (wanted.starts_with("pci:")) {
     const std::string bus = wanted.substr(4);
-    return !device.pci.empty() && (bus == device.pci || (std::count(bus.begin(), bus.end(), ':') == 1 &&
-                                                         device.pci.ends_with(":" + bus)));
+    return !device.pci.empty() &&
+           (bus == device.pci || (std::count(bus.begin(), bus.end(), ':') == 1 && device.pci.ends_with(":" + bus)));
   }
   const bool is_uuid = wanted.starts_with("gpu-") || wanted.starts_with("mig-");
   return is_uuid && wanted.size() > 4 && lower(device.uuid).starts_with(wanted);
@@ -133,16 +133,17 @@ const CudaDriver& CudaBackend::driver() {
   const CudaResult result = driver->init(0);
   const std::string file = driver->library.path();
   if (result == CudaResult::no_device) {
-    throw DeviceError(fmt::format("no CUDA device: the driver ('{}') is there but finds no GPU: {}; check nvidia-smi, the "
-                                  "permissions of /dev/nvidia*, and CUDA_VISIBLE_DEVICES ({})",
-                                  file, driver->describe(result),
-                                  environment("CUDA_VISIBLE_DEVICES").empty() ? "not set"
-                                                                              : environment("CUDA_VISIBLE_DEVICES")));
+    throw DeviceError(
+        fmt::format("no CUDA device: the driver ('{}') is there but finds no GPU: {}; check nvidia-smi, the "
+                    "permissions of /dev/nvidia*, and CUDA_VISIBLE_DEVICES ({})",
+                    file, driver->describe(result),
+                    environment("CUDA_VISIBLE_DEVICES").empty() ? "not set" : environment("CUDA_VISIBLE_DEVICES")));
   }
   if (result == CudaResult::stub_library) {
-    throw DeviceError(fmt::format("no CUDA device: '{}' is the toolkit's stub, not a driver; take its folder out of "
-                                  "LD_LIBRARY_PATH and install NVIDIA's driver",
-                                  file));
+    throw DeviceError(
+        fmt::format("no CUDA device: '{}' is the toolkit's stub, not a driver; take its folder out of "
+                    "LD_LIBRARY_PATH and install NVIDIA's driver",
+                    file));
   }
   if (result != CudaResult::success) {
     throw DeviceError(fmt::format("cannot initialise the CUDA driver ('{}'): {}; see what nvidia-smi says", file,
@@ -163,8 +164,9 @@ std::vector<DeviceInfo> CudaBackend::devices() {
     result.push_back(describe(table, device, ordinal));
   }
   if (result.empty()) {
-    throw DeviceError(fmt::format("no CUDA device: the driver ('{}') lists none; check nvidia-smi and CUDA_VISIBLE_DEVICES",
-                                  table.library.path()));
+    throw DeviceError(
+        fmt::format("no CUDA device: the driver ('{}') lists none; check nvidia-smi and CUDA_VISIBLE_DEVICES",
+                    table.library.path()));
   }
   return result;
 }
@@ -172,11 +174,13 @@ std::vector<DeviceInfo> CudaBackend::devices() {
 DeviceInfo CudaBackend::find(const std::string& id) {
   const auto all = devices();
   std::vector<DeviceInfo> found;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(found), [&](const auto& device) { return means(id, device); });
+  std::copy_if(all.begin(), all.end(), std::back_inserter(found),
+               [&](const auto& device) { return means(id, device); });
   if (found.size() == 1) return found.front();
   std::string list;
   for (const auto& device : all) {
-    list += fmt::format("{}{} ({}, {}, pci:{})", list.empty() ? "" : "; ", device.id, device.name, device.uuid, device.pci);
+    list +=
+        fmt::format("{}{} ({}, {}, pci:{})", list.empty() ? "" : "; ", device.id, device.name, device.uuid, device.pci);
   }
   throw DeviceError(fmt::format("{} device '{}'; there {}: {}", found.empty() ? "no CUDA" : "more than one CUDA", id,
                                 all.size() == 1 ? "is" : "are", list));

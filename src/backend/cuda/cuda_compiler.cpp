@@ -8,7 +8,8 @@
 
 namespace wattune {
 
-CudaCompiler::CudaCompiler(CudaArchitecture device, int cuda_version, CudaCompilerChoice choice, std::string nvrtc_library)
+CudaCompiler::CudaCompiler(CudaArchitecture device, int cuda_version, CudaCompilerChoice choice,
+                           std::string nvrtc_library)
     : device_(std::move(device)),
       cuda_version_(cuda_version),
       choice_(choice),
@@ -35,9 +36,10 @@ NvccCompiler* CudaCompiler::nvcc() {
 }
 
 void CudaCompiler::fail_without(const char* what) const {
-  throw DeviceError(fmt::format("cannot compile CUDA kernels: {} was not found in {}; install the CUDA toolkit, or set "
-                                "CUDA_HOME to it",
-                                what, cuda_toolkit_places()));
+  throw DeviceError(
+      fmt::format("cannot compile CUDA kernels: {} was not found in {}; install the CUDA toolkit, or set "
+                  "CUDA_HOME to it",
+                  what, cuda_toolkit_places()));
 }
 
 tl::expected<CompileResult, Failure> CudaCompiler::compile(const CompileRequest& request) {
@@ -63,7 +65,8 @@ tl::expected<CompileResult, Failure> CudaCompiler::compile_automatically(const C
   // ptxas is the same program in both, so what it refuses nvcc refuses too. And where NVRTC can compile a source and
   // nvcc was no better at a variant that it could not, the variants are at fault.
   const std::string& log = by_nvrtc.error().message;
-  const bool same_in_nvcc = by_nvrtc.error().outcome == Outcome::resources || log.find("ptxas error") != std::string::npos ||
+  const bool same_in_nvcc = by_nvrtc.error().outcome == Outcome::resources ||
+                            log.find("ptxas error") != std::string::npos ||
                             (experience.nvrtc_worked && experience.nvcc_no_better);
   if (same_in_nvcc) return by_nvrtc;
   if (nvcc() == nullptr) {
@@ -75,7 +78,8 @@ tl::expected<CompileResult, Failure> CudaCompiler::compile_automatically(const C
   auto by_nvcc = nvcc()->compile(request);
   if (by_nvcc) {
     experience.only_nvcc_worked = !experience.nvrtc_worked;
-    by_nvcc->log = fmt::format("wattune: compiled with nvcc, for NVRTC could not: {}\n{}", first_error(log), by_nvcc->log);
+    by_nvcc->log =
+        fmt::format("wattune: compiled with nvcc, for NVRTC could not: {}\n{}", first_error(log), by_nvcc->log);
     return by_nvcc;
   }
   experience.nvcc_no_better = true;

@@ -12,7 +12,9 @@ namespace wattune {
 
 namespace {
 
-double mebibytes(std::size_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); }
+double mebibytes(std::size_t bytes) {
+  return static_cast<double>(bytes) / (1024.0 * 1024.0);
+}
 
 Failure too_much(std::string_view kernel, std::string_view what, std::uint64_t wanted, std::uint64_t limit,
                  std::string_view unit) {
@@ -26,9 +28,10 @@ CudaSession::CudaSession(std::shared_ptr<const CudaDriver> driver, CudaDeviceHan
     : driver_(std::move(driver)), device_(device) {
   const CudaResult retained = driver_->primary_context_retain(&context_, device_);
   if (retained == CudaResult::device_unavailable) {
-    throw DeviceError(fmt::format("cannot use {} ({}): {}; another process may hold it exclusively, or its compute mode "
-                                  "forbids contexts (nvidia-smi -q -d COMPUTE)",
-                                  info.id, info.name, driver_->describe(retained)));
+    throw DeviceError(
+        fmt::format("cannot use {} ({}): {}; another process may hold it exclusively, or its compute mode "
+                    "forbids contexts (nvidia-smi -q -d COMPUTE)",
+                    info.id, info.name, driver_->describe(retained)));
   }
   require(*driver_, retained, fmt::format("make a context on {} ({})", info.id, info.name));
   CudaResult result = driver_->context_set_current(context_);
@@ -46,7 +49,9 @@ CudaSession::~CudaSession() {
   driver_->primary_context_release(device_);
 }
 
-void CudaSession::activate() const { driver_->context_set_current(context_); }
+void CudaSession::activate() const {
+  driver_->context_set_current(context_);
+}
 
 Failure CudaSession::failed(CudaResult result, std::string_view doing) {
   Failure failure = cuda_failure(*driver_, result, doing);
@@ -78,11 +83,11 @@ std::unique_ptr<Buffer> CudaDevice::allocate(std::size_t bytes) {
     std::size_t available = 0;
     std::size_t total = 0;
     const bool told = driver.memory_get_info(&available, &total) == CudaResult::success;
-    throw DeviceError(fmt::format("cannot allocate {:.1f} MiB on {} ({}): {}{}; make the problem smaller, or free the device "
-                                  "of other programs",
-                                  mebibytes(bytes), info_.id, info_.name, driver.describe(result),
-                                  told ? fmt::format("; {:.1f} of {:.1f} MiB are free", mebibytes(available), mebibytes(total))
-                                       : std::string()));
+    throw DeviceError(fmt::format(
+        "cannot allocate {:.1f} MiB on {} ({}): {}{}; make the problem smaller, or free the device "
+        "of other programs",
+        mebibytes(bytes), info_.id, info_.name, driver.describe(result),
+        told ? fmt::format("; {:.1f} of {:.1f} MiB are free", mebibytes(available), mebibytes(total)) : std::string()));
   }
   return std::make_unique<CudaBuffer>(session_, pointer, bytes);
 }
@@ -98,7 +103,8 @@ void CudaDevice::write(Buffer& buffer, std::size_t offset, std::span<const std::
   if (data.empty()) return;
   session_->activate();
   const auto target = static_cast<CudaBuffer&>(buffer).range(offset, data.size());
-  finish(session_->driver().copy_to_device(target, data.data(), data.size(), session_->stream()), "write device memory");
+  finish(session_->driver().copy_to_device(target, data.data(), data.size(), session_->stream()),
+         "write device memory");
 }
 
 void CudaDevice::read(const Buffer& buffer, std::size_t offset, std::span<std::byte> data) {
@@ -128,7 +134,8 @@ void CudaDevice::fill(Buffer& buffer, std::size_t offset, std::size_t bytes, std
 tl::expected<std::unique_ptr<Kernel>, Failure> CudaDevice::load(const CompileResult& binary) {
   if (session_->poisoned()) return tl::unexpected(*session_->poisoned());
   if (binary.binary.empty()) {
-    return tl::unexpected(Failure{Outcome::compile, fmt::format("loading kernel '{}': the binary is empty", binary.entry)});
+    return tl::unexpected(
+        Failure{Outcome::compile, fmt::format("loading kernel '{}': the binary is empty", binary.entry)});
   }
   session_->activate();
   CudaModule module = nullptr;
@@ -141,7 +148,8 @@ tl::expected<std::unique_ptr<Kernel>, Failure> CudaDevice::load(const CompileRes
   return std::unique_ptr<Kernel>(std::move(kernel));
 }
 
-std::optional<Failure> CudaDevice::write_symbol(Kernel& kernel, const std::string& name, std::span<const std::byte> data) {
+std::optional<Failure> CudaDevice::write_symbol(Kernel& kernel, const std::string& name,
+                                                std::span<const std::byte> data) {
   if (session_->poisoned()) return session_->poisoned();
   session_->activate();
   const auto& own = static_cast<const CudaKernel&>(kernel);
@@ -150,9 +158,10 @@ std::optional<Failure> CudaDevice::write_symbol(Kernel& kernel, const std::strin
   std::size_t bytes = 0;
   const CudaResult found = driver.module_get_global(&pointer, &bytes, own.module(), own.symbol(name).c_str());
   if (found == CudaResult::not_found) {
-    return Failure{Outcome::launch, fmt::format("kernel '{}' has no __constant__ or __device__ variable '{}' (an unused one "
-                                                "is left out by the compiler)",
-                                                own.name(), name)};
+    return Failure{Outcome::launch,
+                   fmt::format("kernel '{}' has no __constant__ or __device__ variable '{}' (an unused one "
+                               "is left out by the compiler)",
+                               own.name(), name)};
   }
   if (found != CudaResult::success) return session_->failed(found, fmt::format("finding variable '{}'", name));
   const std::size_t written = std::min(bytes, data.size());
@@ -174,7 +183,8 @@ std::optional<Failure> CudaDevice::check_shape(const Launch& launch, const CudaK
                                                   block == 0 ? "block size" : "grid size", dimensions[i])};
     }
     if (block > info_.max_block[i]) {
-      return too_much(kernel.name(), fmt::format("per block in {}", dimensions[i]), block, info_.max_block[i], "threads");
+      return too_much(kernel.name(), fmt::format("per block in {}", dimensions[i]), block, info_.max_block[i],
+                      "threads");
     }
     if (grid > info_.max_grid[i]) {
       return too_much(kernel.name(), fmt::format("in {}", dimensions[i]), grid, info_.max_grid[i], "blocks");
@@ -184,10 +194,11 @@ std::optional<Failure> CudaDevice::check_shape(const Launch& launch, const CudaK
   if (items > info_.max_work_group) return too_much(kernel.name(), "per block", items, info_.max_work_group, "threads");
   const auto most = static_cast<std::uint64_t>(kernel.resource("max_work_group"));
   if (items > most) {
-    return Failure{Outcome::resources,
-                   fmt::format("kernel '{}' is launched with {} threads per block; with its {} registers a thread (or its "
-                               "__launch_bounds__) it may have {}",
-                               kernel.name(), items, kernel.resource("registers"), most)};
+    return Failure{
+        Outcome::resources,
+        fmt::format("kernel '{}' is launched with {} threads per block; with its {} registers a thread (or its "
+                    "__launch_bounds__) it may have {}",
+                    kernel.name(), items, kernel.resource("registers"), most)};
   }
   return std::nullopt;
 }
@@ -202,8 +213,9 @@ std::optional<Failure> CudaDevice::check_arguments(const CudaKernel& kernel, con
   }
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (wanted[i] == given[i]) continue;
-    return Failure{Outcome::launch, fmt::format("parameter {} of kernel '{}' has {} bytes, but the problem's argument has {}",
-                                                i + 1, kernel.name(), wanted[i], given[i])};
+    return Failure{Outcome::launch,
+                   fmt::format("parameter {} of kernel '{}' has {} bytes, but the problem's argument has {}", i + 1,
+                               kernel.name(), wanted[i], given[i])};
   }
   return std::nullopt;
 }
@@ -236,7 +248,8 @@ std::optional<Failure> CudaDevice::run(const Launch& launch) {
   if (const CudaResult result = packed.enqueue(*session_); result != CudaResult::success) {
     return session_->failed(result, fmt::format("launching kernel '{}'", name));
   }
-  if (const CudaResult result = session_->driver().stream_synchronize(session_->stream()); result != CudaResult::success) {
+  if (const CudaResult result = session_->driver().stream_synchronize(session_->stream());
+      result != CudaResult::success) {
     return session_->failed(result, fmt::format("running kernel '{}'", name));
   }
   return std::nullopt;

@@ -123,7 +123,8 @@ class CudaDevice final : public Device {
 
   tl::expected<std::unique_ptr<Kernel>, Failure> load(const CompileResult& binary) override;
   /// Arguments are sized for the largest variant: of longer data as much is written as the symbol holds.
-  std::optional<Failure> write_symbol(Kernel& kernel, const std::string& name, std::span<const std::byte> data) override;
+  std::optional<Failure> write_symbol(Kernel& kernel, const std::string& name,
+                                      std::span<const std::byte> data) override;
 
   std::optional<Failure> check(const Launch& launch) override;
   std::optional<Failure> run(const Launch& launch) override;

@@ -66,7 +66,9 @@ Failure cuda_failure(const CudaDriver& driver, CudaResult result, std::string_vi
   return {outcome_of(result), fmt::format("{}: {}", doing, driver.describe(result))};
 }
 
-bool poisons(Outcome outcome) noexcept { return outcome == Outcome::crash || outcome == Outcome::lost_device; }
+bool poisons(Outcome outcome) noexcept {
+  return outcome == Outcome::crash || outcome == Outcome::lost_device;
+}
 
 void require(const CudaDriver& driver, CudaResult result, std::string_view doing) {
   if (result != CudaResult::success) throw DeviceError(fmt::format("cannot {}: {}", doing, driver.describe(result)));

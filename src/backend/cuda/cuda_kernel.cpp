@@ -87,7 +87,8 @@ std::optional<Failure> CudaKernel::allow_shared(std::size_t bytes) {
   const CudaResult result = session_->driver().function_set_attribute(
       function_, CudaFunctionAttribute::max_dynamic_shared_size_bytes, static_cast<int>(bytes));
   if (result != CudaResult::success) {
-    Failure failure = session_->failed(result, fmt::format("allowing kernel '{}' {} bytes of shared memory", name_, bytes));
+    Failure failure =
+        session_->failed(result, fmt::format("allowing kernel '{}' {} bytes of shared memory", name_, bytes));
     if (result == CudaResult::invalid_value) failure.outcome = Outcome::resources;
     return failure;
   }
@@ -124,10 +125,9 @@ CudaResult PackedLaunch::enqueue(const CudaSession& session) {
   std::vector<void*> pointers;
   for (auto& value : values_) pointers.push_back(value.data());
   auto word = [](std::uint64_t value) { return static_cast<unsigned>(value); };  // check() has seen to the range
-  return session.driver().launch_kernel(kernel_->function(), word(shape_.grid[0]), word(shape_.grid[1]),
-                                        word(shape_.grid[2]), word(shape_.block[0]), word(shape_.block[1]),
-                                        word(shape_.block[2]), word(shared_bytes_), session.stream(), pointers.data(),
-                                        nullptr);
+  return session.driver().launch_kernel(
+      kernel_->function(), word(shape_.grid[0]), word(shape_.grid[1]), word(shape_.grid[2]), word(shape_.block[0]),
+      word(shape_.block[1]), word(shape_.block[2]), word(shared_bytes_), session.stream(), pointers.data(), nullptr);
 }
 
 }  // namespace wattune

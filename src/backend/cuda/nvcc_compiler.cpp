@@ -65,6 +65,9 @@ ProgramOutput run_program(const fs::path& program, const std::vector<std::string
   ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_addopen(&actions, 1, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   ::posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  // Above all the channel to whoever waits for this process: its end must show when this process ends, not when nvcc
+  // does.
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, 3);
   pid_t pid = -1;
   const int error = ::posix_spawn(&pid, program.c_str(), &actions, nullptr, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
@@ -83,10 +86,13 @@ void write_file(const fs::path& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
   file << text;
   file.close();
-  if (!file) throw RunError(fmt::format("cannot write '{}': the disk is full or not writable; set TMPDIR", path.string()));
+  if (!file)
+    throw RunError(fmt::format("cannot write '{}': the disk is full or not writable; set TMPDIR", path.string()));
 }
 
-bool is_template(const std::string& kernel_name) { return kernel_name.find('<') != std::string::npos; }
+bool is_template(const std::string& kernel_name) {
+  return kernel_name.find('<') != std::string::npos;
+}
 
 /// Our own folder's name means nothing to the reader of a log.
 std::string readable(std::string log, const fs::path& folder) {
@@ -97,7 +103,8 @@ std::string readable(std::string log, const fs::path& folder) {
 
 }  // namespace
 
-NvccCompiler::NvccCompiler(fs::path nvcc, CudaArchitecture device) : nvcc_(std::move(nvcc)), device_(std::move(device)) {}
+NvccCompiler::NvccCompiler(fs::path nvcc, CudaArchitecture device)
+    : nvcc_(std::move(nvcc)), device_(std::move(device)) {}
 
 const std::string& NvccCompiler::version() {
   if (!version_.empty()) return version_;
@@ -122,8 +129,8 @@ tl::expected<CompileResult, Failure> NvccCompiler::compile(const CompileRequest&
 
   const auto options = nvcc_arguments(request.options, device_);
   std::vector<std::string> arguments{
-      "-cubin", fmt::format("-gencode=arch={},code={}", options.architecture.compute(), options.architecture.sm()), "-o",
-      binary.string()};
+      "-cubin", fmt::format("-gencode=arch={},code={}", options.architecture.compute(), options.architecture.sm()),
+      "-o", binary.string()};
   arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
   const fs::path own_folder = fs::path(request.file).parent_path();
   if (!own_folder.empty()) arguments.push_back("-I" + own_folder.string());

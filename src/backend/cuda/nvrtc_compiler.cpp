@@ -70,7 +70,8 @@ tl::expected<CompileResult, Failure> NvrtcCompiler::compile(const CompileRequest
 
   std::vector<const char*> pointers;
   for (const auto& option : options) pointers.push_back(option.c_str());
-  const NvrtcResult compiled = nvrtc_->compile_program(program.get(), static_cast<int>(pointers.size()), pointers.data());
+  const NvrtcResult compiled =
+      nvrtc_->compile_program(program.get(), static_cast<int>(pointers.size()), pointers.data());
   CompileResult result;
   result.log = program.log();
   for (const auto& note : arguments.notes) result.log += fmt::format("wattune: {}\n", note);
@@ -89,7 +90,8 @@ tl::expected<CompileResult, Failure> NvrtcCompiler::compile(const CompileRequest
     return tl::unexpected(Failure{Outcome::compile, "NVRTC's binary cannot be read: " + symbols.error()});
   }
   const char* lowered = nullptr;
-  if (nvrtc_->get_lowered_name(program.get(), request.kernel_name.c_str(), &lowered) == NvrtcResult::success && lowered) {
+  if (nvrtc_->get_lowered_name(program.get(), request.kernel_name.c_str(), &lowered) == NvrtcResult::success &&
+      lowered) {
     result.entry = lowered;
   } else if (auto found = find_kernel(*symbols, request.kernel_name)) {
     result.entry = std::move(*found);

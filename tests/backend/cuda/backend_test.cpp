@@ -1,5 +1,4 @@
 #include "backend/cuda/cuda_backend.hpp"
-
 #include "base/error.hpp"
 #include "fake_device.hpp"
 
@@ -140,8 +139,8 @@ TEST(CudaCompilerChoice, of_the_environment_is_checked) {
   const ScopedEnvironment variable("WATTUNE_CUDA_COMPILER", "gcc");
   DeviceInfo info;
   info.architecture = "sm_90";
-  EXPECT_THAT([&] { make_cuda_compiler(info); },
-              testing::ThrowsMessage<UsageError>(AllOf(HasSubstr("WATTUNE_CUDA_COMPILER is 'gcc'"), HasSubstr("nvrtc"))));
+  EXPECT_THAT([&] { make_cuda_compiler(info); }, testing::ThrowsMessage<UsageError>(AllOf(
+                                                     HasSubstr("WATTUNE_CUDA_COMPILER is 'gcc'"), HasSubstr("nvrtc"))));
 }
 
 }  // namespace

@@ -31,16 +31,36 @@ TEST(CudaArchitecture, is_read_and_checked) {
 }
 
 TEST(NvrtcArguments, leave_out_what_is_the_host_compilers) {
-  EXPECT_THAT(for_nvrtc({"-O3", "-O", "3", "-Xcompiler", "-fopenmp", "-Xcompiler=-Wall", "--compiler-options", "-O2", "-g",
-                         "-ccbin=g++", "-lcublas", "-L/usr/lib", "-lineinfo", "--expt-relaxed-constexpr", "-c", "-o", "x.o",
-                         "-t4", "-m64", "-Wno-deprecated-gpu-targets"}),
+  EXPECT_THAT(for_nvrtc({"-O3",
+                         "-O",
+                         "3",
+                         "-Xcompiler",
+                         "-fopenmp",
+                         "-Xcompiler=-Wall",
+                         "--compiler-options",
+                         "-O2",
+                         "-g",
+                         "-ccbin=g++",
+                         "-lcublas",
+                         "-L/usr/lib",
+                         "-lineinfo",
+                         "--expt-relaxed-constexpr",
+                         "-c",
+                         "-o",
+                         "x.o",
+                         "-t4",
+                         "-m64",
+                         "-Wno-deprecated-gpu-targets"}),
               ElementsAre("-lineinfo", "-t4"));
 }
 
 TEST(NvrtcArguments, bring_values_into_the_spelling_that_nvrtc_knows) {
-  EXPECT_THAT(for_nvrtc({"-D", "A=1", "-DB", "--define-macro=C=3", "-I", "dir", "-Idir2", "--include-path=dir3", "-std",
-                         "c++17", "--std=c++20", "-maxrregcount", "64", "-Xptxas", "-v", "--ptxas-options=-O1,-v",
-                         "-fmad=false", "-ftz", "true", "-isystem", "sys", "-include", "pre.h", "--resource-usage"}),
+  EXPECT_THAT(for_nvrtc({"-D",          "A=1",      "-DB",         "--define-macro=C=3",
+                         "-I",          "dir",      "-Idir2",      "--include-path=dir3",
+                         "-std",        "c++17",    "--std=c++20", "-maxrregcount",
+                         "64",          "-Xptxas",  "-v",          "--ptxas-options=-O1,-v",
+                         "-fmad=false", "-ftz",     "true",        "-isystem",
+                         "sys",         "-include", "pre.h",       "--resource-usage"}),
               ElementsAre("-DA=1", "-DB", "-DC=3", "-Idir", "-Idir2", "-Idir3", "-std=c++17", "-std=c++20",
                           "-maxrregcount=64", "--ptxas-options=-v", "--ptxas-options=-O1", "--ptxas-options=-v",
                           "-fmad=false", "-ftz=true", "-Isys", "-include=pre.h", "--ptxas-options=-v"));
@@ -57,8 +77,8 @@ TEST(NvrtcArguments, pass_on_what_is_not_known) {
 }
 
 TEST(NvccArguments, are_as_written_but_for_the_kind_of_output) {
-  EXPECT_THAT(for_nvcc({"-O3", "-Xcompiler", "-fopenmp", "-c", "-o", "x.o", "-ptx", "--std=c++17", "-arch=sm_80", "-lcublas",
-                        "--generate-code", "arch=compute_90,code=sm_90", "-D", "A=1"}),
+  EXPECT_THAT(for_nvcc({"-O3", "-Xcompiler", "-fopenmp", "-c", "-o", "x.o", "-ptx", "--std=c++17", "-arch=sm_80",
+                        "-lcublas", "--generate-code", "arch=compute_90,code=sm_90", "-D", "A=1"}),
               ElementsAre("-O3", "-Xcompiler", "-fopenmp", "--std=c++17", "-D", "A=1"));
 }
 
@@ -72,7 +92,8 @@ TEST(Architecture, is_the_devices_own_unless_the_options_ask_for_one_that_it_run
   EXPECT_EQ(architecture({}), "sm_90");
   EXPECT_EQ(architecture({"-arch=sm_90a"}), "sm_90a");
   EXPECT_EQ(architecture({"-arch", "compute_90a"}), "sm_90a");
-  EXPECT_EQ(architecture({"-gencode=arch=compute_90a,code=sm_90a", "-gencode", "arch=compute_80,code=sm_80"}), "sm_90a");
+  EXPECT_EQ(architecture({"-gencode=arch=compute_90a,code=sm_90a", "-gencode", "arch=compute_80,code=sm_80"}),
+            "sm_90a");
   EXPECT_EQ(architecture({"--gpu-architecture=native"}), "sm_90");
   EXPECT_EQ(architecture({"-arch=sm_80"}), "sm_90");
   EXPECT_EQ(nvrtc_arguments({"-arch=sm_80"}, {86, ""}).architecture.sm(), "sm_80");

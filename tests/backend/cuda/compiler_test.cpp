@@ -115,10 +115,12 @@ TEST_P(InstalledCompiler, gives_constants_by_the_names_in_the_source) {
 }
 
 TEST_P(InstalledCompiler, passes_defines_whatever_characters_they_hold) {
-  request_.defines = {{"COUNT", "3"}, {"TYPE", "unsigned int"}, {"TEXT", "\"a b's $HOME\""}, {"CALL", "(1 + 2)"}, {"EMPTY", ""}};
-  const auto result = compile("__global__ void k(TYPE* p) { EMPTY p[0] = COUNT * CALL + sizeof(TEXT); "
-                              "static_assert(sizeof(TEXT) == 12, TEXT); static_assert(CALL * COUNT == 9, \"\"); }",
-                              "k");
+  request_.defines = {
+      {"COUNT", "3"}, {"TYPE", "unsigned int"}, {"TEXT", "\"a b's $HOME\""}, {"CALL", "(1 + 2)"}, {"EMPTY", ""}};
+  const auto result = compile(
+      "__global__ void k(TYPE* p) { EMPTY p[0] = COUNT * CALL + sizeof(TEXT); "
+      "static_assert(sizeof(TEXT) == 12, TEXT); static_assert(CALL * COUNT == 9, \"\"); }",
+      "k");
   EXPECT_TRUE(result) << result.error().message;
 }
 
@@ -146,9 +148,10 @@ TEST_P(InstalledCompiler, fails_where_the_kernel_is_not_in_the_source) {
 }
 
 TEST_P(InstalledCompiler, fails_for_resources_where_shared_memory_is_too_large) {
-  const auto result = compile("__global__ void k(int* p) { __shared__ int s[20000]; s[threadIdx.x] = p[0]; "
-                              "__syncthreads(); p[1] = s[p[2]]; }",
-                              "k");
+  const auto result = compile(
+      "__global__ void k(int* p) { __shared__ int s[20000]; s[threadIdx.x] = p[0]; "
+      "__syncthreads(); p[1] = s[p[2]]; }",
+      "k");
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().outcome, Outcome::resources);
 }
@@ -158,16 +161,29 @@ TEST_P(InstalledCompiler, finds_the_toolkits_headers_and_those_beside_the_source
   std::filesystem::create_directories(folder);
   std::ofstream(folder / "own.h") << "#define OWN 5\n";
   request_.file = (folder / "kernel.cu").string();
-  const auto result = compile("#include <cuda_fp16.h>\n#include <mma.h>\n#include <cuda/std/cstdint>\n#include \"own.h\"\n"
-                              "__global__ void k(half* p, cuda::std::int64_t n) { p[n] = __float2half(OWN); }",
-                              "k");
+  const auto result = compile(
+      "#include <cuda_fp16.h>\n#include <mma.h>\n#include <cuda/std/cstdint>\n#include \"own.h\"\n"
+      "__global__ void k(half* p, cuda::std::int64_t n) { p[n] = __float2half(OWN); }",
+      "k");
   EXPECT_TRUE(result) << result.error().message;
 }
 
 TEST_P(InstalledCompiler, takes_the_options_of_ordinary_cuda_projects) {
-  request_.options = {"-O3", "-std=c++17", "--use_fast_math", "-Xcompiler", "-fopenmp", "-lineinfo", "-maxrregcount=32",
-                      "-Xptxas -v,-warn-spills", "-I", "/tmp", "-DFROM_OPTION=7", "--expt-relaxed-constexpr",
-                      "-gencode=arch=compute_90a,code=sm_90a", "-Wno-deprecated-gpu-targets", "-w"};
+  request_.options = {"-O3",
+                      "-std=c++17",
+                      "--use_fast_math",
+                      "-Xcompiler",
+                      "-fopenmp",
+                      "-lineinfo",
+                      "-maxrregcount=32",
+                      "-Xptxas -v,-warn-spills",
+                      "-I",
+                      "/tmp",
+                      "-DFROM_OPTION=7",
+                      "--expt-relaxed-constexpr",
+                      "-gencode=arch=compute_90a,code=sm_90a",
+                      "-Wno-deprecated-gpu-targets",
+                      "-w"};
   const auto result = compile("__global__ void k(float* p) { p[0] = FROM_OPTION * __sinf(p[1]); }", "k");
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_GT(result->resources.at("registers"), 0);
@@ -177,15 +193,17 @@ TEST_P(InstalledCompiler, takes_the_options_of_ordinary_cuda_projects) {
 
 TEST_P(InstalledCompiler, compiles_instructions_of_the_architecture_that_the_options_ask_for) {
   request_.options = {"-arch=sm_90a"};
-  const auto result = compile("__global__ void k(float* p) { asm volatile(\"wgmma.fence.sync.aligned;\"); p[0] = 1; }", "k");
+  const auto result =
+      compile("__global__ void k(float* p) { asm volatile(\"wgmma.fence.sync.aligned;\"); p[0] = 1; }", "k");
   EXPECT_TRUE(result) << result.error().message;
 }
 
 TEST_P(InstalledCompiler, compiles_for_the_device_where_the_options_ask_for_another) {
   request_.options = {"-arch=sm_75"};
-  const auto result = compile("__global__ void k(float* p) { p[0] = __CUDA_ARCH__; "
-                              "static_assert(__CUDA_ARCH__ == 900, \"\"); }",
-                              "k");
+  const auto result = compile(
+      "__global__ void k(float* p) { p[0] = __CUDA_ARCH__; "
+      "static_assert(__CUDA_ARCH__ == 900, \"\"); }",
+      "k");
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_THAT(result->log, HasSubstr("sm_75, which this device does not run: compiled for sm_90"));
 }
@@ -228,9 +246,9 @@ class AutomaticCompiler : public testing::Test {
 };
 
 TEST_F(AutomaticCompiler, takes_nvrtc_for_device_code) {
-  for (const auto& r : {request("templated", "scale.cu", "physics::scale<float, 4>"),
-                        request("large_shared_memory", "reverse.cu", "reverse"),
-                        request("constant_symbol", "weigh.cu", "weigh")}) {
+  for (const auto& r :
+       {request("templated", "scale.cu", "physics::scale<float, 4>"),
+        request("large_shared_memory", "reverse.cu", "reverse"), request("constant_symbol", "weigh.cu", "weigh")}) {
     const auto result = compiler_->compile(r);
     ASSERT_TRUE(result) << result.error().message;
     EXPECT_THAT(result->compiler, StartsWith("nvrtc"));

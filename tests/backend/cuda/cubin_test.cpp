@@ -50,7 +50,9 @@ TEST(Cubin, names_are_those_of_the_source) {
   EXPECT_EQ(source_name("_ZN12_GLOBAL__N_16hiddenEPf"), "hidden");
 }
 
-CubinSymbols kernels(std::vector<std::string> names) { return {std::move(names), {}}; }
+CubinSymbols kernels(std::vector<std::string> names) {
+  return {std::move(names), {}};
+}
 
 TEST(FindKernel, takes_what_is_written_before_what_may_be_meant) {
   const auto symbols = kernels({"gemm", "_ZN2ns4gemmEPf", "_ZN2ns4copyEPf"});

@@ -43,7 +43,8 @@ class CudaDeviceTest : public OnFakeCuda {
     buffer = device->allocate(1024);
     launch.kernel = kernel.get();
     launch.shape = {{10, 20, 30}, {64, 2, 1}};
-    launch.arguments = {BufferArgument{buffer.get(), 256, 512}, ScalarArgument{bytes_of(7)}, ScalarArgument{bytes_of(2.5)}};
+    launch.arguments = {BufferArgument{buffer.get(), 256, 512}, ScalarArgument{bytes_of(7)},
+                        ScalarArgument{bytes_of(2.5)}};
   }
   Failure failure_of_check() {
     const auto failure = device->check(launch);
@@ -72,8 +73,8 @@ TEST_F(CudaDeviceTest, moves_data_through_its_memory) {
 
 TEST_F(CudaDeviceTest, out_of_memory_names_the_device_and_what_is_free) {
   EXPECT_THAT([&] { device->allocate(2'000'000'000); },
-              testing::ThrowsMessage<DeviceError>(AllOf(HasSubstr("1907.3 MiB on cuda:0"), HasSubstr("CUDA_ERROR_OUT_OF_MEMORY"),
-                                                        HasSubstr("953.7 of"))));
+              testing::ThrowsMessage<DeviceError>(AllOf(HasSubstr("1907.3 MiB on cuda:0"),
+                                                        HasSubstr("CUDA_ERROR_OUT_OF_MEMORY"), HasSubstr("953.7 of"))));
 }
 
 TEST_F(CudaDeviceTest, tells_what_a_kernel_uses) {
@@ -141,7 +142,8 @@ TEST_F(CudaDeviceTest, finds_launches_that_do_not_fit_without_launching) {
 TEST_F(CudaDeviceTest, finds_arguments_that_are_not_those_of_the_kernel) {
   open_kernel();
   launch.arguments[1] = ScalarArgument{bytes_of(7.0)};
-  EXPECT_THAT(failure_of_check().message, HasSubstr("parameter 2 of kernel 'gemm' has 4 bytes, but the problem's argument has 8"));
+  EXPECT_THAT(failure_of_check().message,
+              HasSubstr("parameter 2 of kernel 'gemm' has 4 bytes, but the problem's argument has 8"));
   launch.arguments.pop_back();
   EXPECT_THAT(failure_of_check().message, HasSubstr("3 parameters, but the problem gives 2"));
   EXPECT_EQ(failure_of_check().outcome, Outcome::launch);
@@ -185,7 +187,8 @@ TEST_F(CudaDeviceTest, poisoned_by_a_kernel_fails_everything_with_the_same_messa
   const auto failure = device->run(launch);
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->outcome, Outcome::crash);
-  EXPECT_THAT(failure->message, AllOf(HasSubstr("running kernel 'gemm'"), HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS (in words)")));
+  EXPECT_THAT(failure->message,
+              AllOf(HasSubstr("running kernel 'gemm'"), HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS (in words)")));
   fake.failures.clear();
   EXPECT_EQ(device->run(launch)->message, failure->message);
   EXPECT_EQ(device->check(launch)->message, failure->message);

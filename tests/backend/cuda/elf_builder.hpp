@@ -21,8 +21,8 @@ class ElfBuilder {
   [[nodiscard]] std::vector<std::uint8_t> build() const {
     std::string section_names("\0", 1);
     std::vector<Elf64_Shdr> sections(8);
-    const char* names[] = {"", ".shstrtab", ".strtab", ".symtab", ".text.k", ".nv.constant3", ".nv.global.init",
-                           ".nv.constant0.k"};
+    const char* names[] = {"",        ".shstrtab",     ".strtab",         ".symtab",
+                           ".text.k", ".nv.constant3", ".nv.global.init", ".nv.constant0.k"};
     for (std::size_t i = 1; i < sections.size(); ++i) {
       sections[i].sh_name = static_cast<Elf64_Word>(section_names.size());
       section_names += names[i];

@@ -39,8 +39,12 @@ inline FakeFunction gemm_function() {
   using enum CudaFunctionAttribute;
   FakeFunction function;
   function.name = "_Z4gemmPfid";
-  function.attributes = {{max_threads_per_block, 512}, {shared_size_bytes, 1024}, {const_size_bytes, 64},
-                         {local_size_bytes, 16},       {num_regs, 96},            {max_dynamic_shared_size_bytes, 48128}};
+  function.attributes = {{max_threads_per_block, 512},
+                         {shared_size_bytes, 1024},
+                         {const_size_bytes, 64},
+                         {local_size_bytes, 16},
+                         {num_regs, 96},
+                         {max_dynamic_shared_size_bytes, 48128}};
   function.parameters = {8, 4, 8};
   return function;
 }
