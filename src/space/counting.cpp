@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "space/builder.hpp"
+#include "space/order.hpp"
 #include "space/plan.hpp"
 #include "space/random.hpp"
 
@@ -17,21 +18,18 @@ constexpr double worth_another_order = 8;
 constexpr double no_matter = 200'000;
 
 std::optional<Diagram> count_group(Model& model, const Group& group, std::size_t most_edges, bool& lexicographic) {
-  const Plan given = make_plan(model, group, group.variables);
+  const OrderEstimator estimator(model, group);
+  std::vector<std::size_t> other = group.variables;
   std::size_t limit = most_edges;
-  std::optional<Plan> other;
-  if (given.estimated_edges > no_matter) {
-    const std::vector<std::size_t> order = find_order(model, group);
-    if (order != group.variables) {
-      other = make_plan(model, group, order);
-      const double bearable = worth_another_order * std::max(other->estimated_edges, no_matter);
-      limit = static_cast<std::size_t>(std::min(static_cast<double>(most_edges), bearable));
-    }
+  if (estimator.work(group.variables) > no_matter) {
+    other = estimator.find_order();
+    const double bearable = worth_another_order * std::max(estimator.work(other), no_matter);
+    if (other != group.variables) limit = static_cast<std::size_t>(std::min(static_cast<double>(most_edges), bearable));
   }
-  if (auto diagram = build_diagram(model, given, limit)) return diagram;
-  if (!other) return std::nullopt;
+  if (auto diagram = build_diagram(model, make_plan(model, group, group.variables), limit)) return diagram;
+  if (other == group.variables) return std::nullopt;
   lexicographic = false;
-  return build_diagram(model, *other, most_edges);
+  return build_diagram(model, make_plan(model, group, other), most_edges);
 }
 
 /// Whether the point answers the question.

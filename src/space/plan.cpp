@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
-#include <numeric>
-#include <optional>
 
 #include "space/bounds.hpp"
 
@@ -155,41 +152,7 @@ class Planner {
   std::map<NodeId, std::size_t> last_use_;
 };
 
-/// How many different values a node can have.
-double distinct_values(const Model& model, NodeId id) {
-  const Node& node = model.graph.node(id);
-  double result = 1;
-  for (std::size_t v = 0; v < model.variables.size(); ++v) {
-    if ((node.variables & variable_set(v)) != 0) result *= static_cast<double>(model.width(v));
-  }
-  if (!node.is_float) {
-    result = std::min(result, static_cast<double>(node.range.high) - static_cast<double>(node.range.low) + 1);
-  }
-  return result;
-}
-
-// Shares of the points that pass, guessed.
-constexpr double passes_equality = 0.3;
-constexpr double passes_other = 0.7;
-
-void estimate(const Model& model, Plan& plan) {
-  double states = 1;
-  for (const PlanLevel& level : plan.levels) {
-    const double edges = states * static_cast<double>(level.width);
-    plan.estimated_edges += edges;
-    double passing = edges;
-    for (const Condition& condition : level.conditions) {
-      passing *= model.graph.node(condition.node).op == Op::equal ? passes_equality : passes_other;
-    }
-    double different = 1;
-    for (const NodeId id : level.live) different *= distinct_values(model, id);
-    states = std::max(1.0, std::min(passing, different));
-  }
-}
-
 }  // namespace
-
-std::vector<std::size_t> find_order(Model&, const Group& group) { return group.variables; }
 
 std::vector<Group> find_groups(const Model& model) {
   std::vector<VariableSet> sets;
@@ -223,9 +186,7 @@ std::vector<Group> find_groups(const Model& model) {
 }
 
 Plan make_plan(Model& model, const Group& group, const std::vector<std::size_t>& order) {
-  Plan plan = Planner(model, order).run(group.conditions);
-  estimate(model, plan);
-  return plan;
+  return Planner(model, order).run(group.conditions);
 }
 
 }  // namespace wattune

@@ -30,13 +30,9 @@ struct PlanLevel {
 
 struct Plan {
   std::vector<PlanLevel> levels;
-  double estimated_edges = 0;  ///< work: states times values, over all levels
 };
 
 /// The plan for an order of the group's variables. Adds nodes to the graph.
 Plan make_plan(Model& model, const Group& group, const std::vector<std::size_t>& order);
-
-/// An order in which few states are met.
-std::vector<std::size_t> find_order(Model& model, const Group& group);
 
 }  // namespace wattune
