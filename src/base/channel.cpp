@@ -1,5 +1,6 @@
 #include "base/channel.hpp"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -11,7 +12,10 @@
 
 namespace wattune {
 
-Channel::Channel(FileDescriptor socket) : socket_(std::move(socket)) {}
+Channel::Channel(FileDescriptor socket) : socket_(std::move(socket)) {
+  // The end that a child finds in place has come through exec; what the child starts must not hold it open.
+  if (socket_) ::fcntl(socket_.get(), F_SETFD, FD_CLOEXEC);
+}
 
 std::pair<Channel, Channel> Channel::pair() {
   int fds[2];
@@ -63,7 +67,12 @@ std::optional<nlohmann::json> Channel::take_message() {
   }
   if (buffer_.size() - 4 < length) return std::nullopt;
   const auto* begin = reinterpret_cast<const std::uint8_t*>(buffer_.data()) + 4;
-  auto message = nlohmann::json::from_cbor(begin, begin + length, true, false);
+  nlohmann::json message(nlohmann::json::value_t::discarded);
+  try {
+    message = nlohmann::json::from_cbor(begin, begin + length, true, false);
+  } catch (const nlohmann::json::exception&) {
+    // A list that claims more items than there can be is thrown even where exceptions are not asked for.
+  }
   buffer_.erase(0, 4 + static_cast<std::size_t>(length));
   if (message.is_discarded()) {
     closed_ = true;

@@ -17,6 +17,7 @@ class Channel {
   /// The largest message accepted, in bytes; a longer one is taken for a broken peer.
   static constexpr std::uint32_t max_message_bytes = 1U << 30;
 
+  /// Takes a connected socket and makes it close-on-exec.
   explicit Channel(FileDescriptor socket);
 
   /// A connected pair, both ends close-on-exec.

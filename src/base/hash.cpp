@@ -20,16 +20,25 @@ Hasher::~Hasher() {
   delete state_;
 }
 
+namespace {
+
+/// The kind of a field and its number, or its length: so a text is never taken for a number.
+void add_head(XXH3_state_t* state, unsigned char kind, std::uint64_t number) {
+  unsigned char bytes[9] = {kind};
+  for (int i = 0; i < 8; ++i) bytes[i + 1] = static_cast<unsigned char>(number >> (8 * i));
+  XXH3_128bits_update(state, bytes, sizeof bytes);
+}
+
+}  // namespace
+
 Hasher& Hasher::add(std::string_view field) {
-  add(static_cast<std::uint64_t>(field.size()));
+  add_head(state_->xxh, 's', field.size());
   XXH3_128bits_update(state_->xxh, field.data(), field.size());
   return *this;
 }
 
 Hasher& Hasher::add(std::uint64_t field) {
-  unsigned char bytes[8];
-  for (int i = 0; i < 8; ++i) bytes[i] = static_cast<unsigned char>(field >> (8 * i));
-  XXH3_128bits_update(state_->xxh, bytes, sizeof bytes);
+  add_head(state_->xxh, 'n', field);
   return *this;
 }
 
