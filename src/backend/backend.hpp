@@ -52,6 +52,7 @@ struct CompileRequest {
   std::vector<std::pair<std::string, std::string>> defines;
   std::vector<std::string> options;            ///< the problem's compiler options
   std::vector<std::string> include_paths;
+  std::string includes_hash;                   ///< of the content of the files that the source includes
   std::string kernel_name;                     ///< with template arguments where there are any
 };
 
@@ -63,12 +64,16 @@ struct CompileResult {
   std::map<std::string, std::int64_t> resources;  ///< registers, spill_bytes, static_shared_bytes, ... where known
   std::string compiler;                        ///< "nvrtc 13.0", "nvcc 13.0", "opencl": with what it was made
   double seconds = 0;
+  bool cached = false;                         ///< not compiled now, but found in a cache
 };
 
 /// Compiles for one device. Lives in a compile process.
 class Compiler {
  public:
   virtual ~Compiler() = default;
+  /// What decides, beside the request, which binary comes out: compilers with their versions, and the target. Equal
+  /// identities and equal requests give equal binaries, in this process and any other.
+  virtual std::string identity() = 0;
   /// Failure: outcome compile, message the build log. @throws DeviceError where the compiler itself is missing.
   virtual tl::expected<CompileResult, Failure> compile(const CompileRequest& request) = 0;
 };

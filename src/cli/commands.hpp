@@ -44,6 +44,9 @@ struct TuneArguments {
   unsigned energy_ticks = 3;
   bool verify_only = false;
   bool keep_going = false;
+  bool no_cache = false;
+  bool profile = false;
+  double abandon_above = 0;
   std::size_t top = 10;
   bool json = false;
 };

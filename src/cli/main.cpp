@@ -89,6 +89,13 @@ void add_tune(CLI::App& app, TuneArguments& arguments) {
       ->check(CLI::Range(1, 10000));
   command->add_flag("--verify-only", arguments.verify_only, "Run and verify each configuration once; measure nothing");
   command->add_flag("--keep-going", arguments.keep_going, "Go on where no configuration builds");
+  command->add_option("--abandon-above", arguments.abandon_above,
+                      "Do not time further what is slower than the fastest so far by more than this factor; 0: time all")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  command->add_flag("--no-cache", arguments.no_cache,
+                    "Compile anew; else compiled variants are kept in WATTUNE_CACHE_DIR (default ~/.cache/wattune)");
+  command->add_flag("--profile", arguments.profile, "Show where the time of the run went");
   command->add_option("--top", arguments.top, "Rows of the final table")->capture_default_str();
   command->add_flag("--json", arguments.json, "One JSON object on stdout; progress stays on stderr");
   command->footer(

@@ -16,6 +16,7 @@
 #include "report/json.hpp"
 #include "report/progress.hpp"
 #include "report/summary.hpp"
+#include "report/table.hpp"
 #include "tune/backends.hpp"
 #include "tune/live_evaluator.hpp"
 #include "tune/scratch.hpp"
@@ -177,6 +178,22 @@ void print_first_line(const Problem& problem, const SearchSpace& space, const De
              folder.string());
 }
 
+void print_profile(const Profile& profile, double seconds) {
+  Table table({{"time went to"}, {"s", Table::Align::right}, {"ms an evaluation", Table::Align::right}});
+  auto row = [&](const std::string& name, double value) {
+    const double each = profile.evaluations > 0 ? 1e3 * value / static_cast<double>(profile.evaluations) : 0;
+    table.add_row({name, fmt::format("{:.2f}", value), fmt::format("{:.2f}", each)});
+  };
+  for (const auto& [phase, value] : profile.phases) row(phase, value);
+  row("idle device", profile.idle_seconds);
+  row("everything else", seconds - profile.busy_seconds() - profile.idle_seconds);
+  row("all", seconds);
+  row("(compilers, meanwhile)", profile.compile_seconds);
+  fmt::print(stderr, "{}{} evaluations; {} variants compiled, {} found in the cache; device idle {:.1f} % of the time after "
+             "the first {} evaluations\n", table.text(), profile.evaluations, profile.compiled, profile.cached,
+             100 * profile.idle_share(), Profile::start);
+}
+
 /// Prints results as asked, then what ended the run early, if anything did. @return the exit code.
 int print_results(const TuneArguments& arguments, const Problem& problem, const RunInfo& run, const TuneResult& result,
                   const std::vector<Objective>& objectives) {
@@ -223,6 +240,8 @@ int run_tune(const TuneArguments& arguments) {
   live.phase_timeout_seconds = arguments.timeout;
   live.compile_timeout_seconds = arguments.compile_timeout;
   live.compile_processes = arguments.compile_processes;
+  if (!arguments.no_cache) live.cache_folder = BinaryCache::default_folder().string();
+  if (arguments.abandon_above > 0) live.abandon_factor = arguments.abandon_above;
   live.log_file = (folder / "wattune.log").string();
   live.environment = scratch.environment();
   live.environment.push_back("WATTUNE_CUDA_COMPILER=" + arguments.compiler);
@@ -249,6 +268,7 @@ int run_tune(const TuneArguments& arguments) {
   const TuneResult result = tune(problem, space, *strategy, evaluator, journal, options);
   progress.finish();
 
+  if (arguments.profile) print_profile(evaluator.profile(), result.state.seconds);
   RunInfo run = make_run_info(arguments, problem, space, *device);
   run.seconds = monotonic_seconds() - began;
   run.journal = journal.file().string();

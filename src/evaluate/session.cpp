@@ -95,6 +95,7 @@ struct Session::Impl {
   Device& device;
   PowerMeter* meter;
   MeasureOptions options;
+  std::optional<double> abandon_above;  ///< of the evaluation under way
   ArgumentSet arguments;
   Verifier verifier;
 
@@ -217,6 +218,12 @@ std::optional<Failure> Session::Impl::time(const Launch& launch, Evaluation& eva
   arguments.restore();
   auto warm = warm_up(maker(launch), options);
   if (!warm) return warm.error();
+  if (abandon_above && warm->seconds > *abandon_above) {
+    Quantity& seconds = evaluation.quantities["time"];
+    seconds = quantity(warm->seconds, "s", std::numeric_limits<double>::quiet_NaN(), 1);
+    seconds.flags.emplace_back("abandoned_early");
+    return std::nullopt;
+  }
 
   phases.begin("time");
   arguments.restore();
@@ -337,8 +344,10 @@ std::optional<Failure> Session::set_reference(const CompileResult& binary, const
   }
 }
 
-Session::Result Session::evaluate(const CompileResult& binary, const std::vector<Value>& configuration) {
+Session::Result Session::evaluate(const CompileResult& binary, const std::vector<Value>& configuration,
+                                  std::optional<double> abandon_above) {
   Result result;
+  impl_->abandon_above = abandon_above;
   Evaluation& evaluation = result.evaluation;
   evaluation.configuration = configuration;
   Phases phases(impl_->options, evaluation.phases);

@@ -65,7 +65,10 @@ class Session {
     Evaluation evaluation;
     bool poisoned = false;
   };
-  Result evaluate(const CompileResult& binary, const std::vector<Value>& configuration);
+  /// @param abandon_above seconds: a launch that takes longer is not timed further. Its time is that of the warm-up,
+  /// flagged "abandoned_early", and no energy is measured.
+  Result evaluate(const CompileResult& binary, const std::vector<Value>& configuration,
+                  std::optional<double> abandon_above = std::nullopt);
 
  private:
   struct Impl;

@@ -70,7 +70,7 @@ void CompilePool::take_reply(Process& process, const nlohmann::json& reply) {
   }
   const std::string key = process.job->key;
   process.job.reset();
-  ++compiled_;
+  ++(reply.at("cached").get<bool>() ? cached_ : compiled_);
   if (reply.contains("result")) {
     keep(key, compile_result_from_json(reply.at("result")));
   } else {
@@ -114,8 +114,10 @@ void CompilePool::give_work() {
     queue_.pop_front();
     process->started = monotonic_seconds();
     process->deadline = process->started + options_.timeout_seconds;
+    nlohmann::json request = to_json(job.request);
+    request["cache"] = options_.cache_folder;
     // A send that fails means that the process has died: pump() will find its channel closed.
-    [[maybe_unused]] const bool sent = process->child.channel().send(to_json(job.request));
+    [[maybe_unused]] const bool sent = process->child.channel().send(request);
     process->job = std::move(job);
   }
 }

@@ -16,6 +16,7 @@
 
 #include "backend/backend.hpp"
 #include "base/subprocess.hpp"
+#include "tune/binary_cache.hpp"
 
 namespace wattune {
 
@@ -24,10 +25,9 @@ struct CompilePoolOptions {
   double timeout_seconds = 120;               ///< of running time; pauses do not count
   unsigned long long memory_limit = 8ULL << 30;  ///< bytes of data a compile process may take
   std::size_t kept_bytes = 256U << 20;        ///< binaries kept in memory for variants asked for again
+  std::string cache_folder;                   ///< of binaries on disk; empty: none
   ChildOptions child;
 };
-
-using CompileOutcome = tl::expected<CompileResult, Failure>;
 
 /// Used by one thread: add() requests, poll the descriptors, pump(), find() what is done.
 class CompilePool {
@@ -55,7 +55,9 @@ class CompilePool {
   void pause();
   void resume();
 
+  /// Variants compiled, and found in the cache on disk instead.
   [[nodiscard]] std::size_t compiled() const noexcept { return compiled_; }
+  [[nodiscard]] std::size_t cached() const noexcept { return cached_; }
   /// True while something is queued or under way.
   [[nodiscard]] bool busy() const noexcept { return !queue_.empty() || running() > 0; }
 
@@ -92,6 +94,7 @@ class CompilePool {
   std::unordered_map<std::string, std::list<Kept>::iterator> kept_by_key_;
   std::size_t kept_bytes_ = 0;
   std::size_t compiled_ = 0;
+  std::size_t cached_ = 0;
   std::optional<double> paused_at_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/hash.hpp"
 #include "tune/backends.hpp"
 #include "tune/wire.hpp"
 
@@ -34,6 +35,7 @@ CompilePoolOptions pool_options(const LiveOptions& options) {
   CompilePoolOptions pool;
   pool.processes = options.compile_processes != 0 ? options.compile_processes : available_cores();
   pool.timeout_seconds = options.compile_timeout_seconds;
+  pool.cache_folder = options.cache_folder;
   pool.child = child_options(options);
   return pool;
 }
@@ -54,9 +56,12 @@ LiveEvaluator::LiveEvaluator(const Problem& problem, std::string text, LiveOptio
       worker_(child_options(options_)) {
   // An OpenCL compiler uses the device's own processor, or opens a context on the card: not while the worker measures.
   std::error_code error;
+  Hasher includes;
   for (const auto& [path, hash] : problem.kernel.includes) {
+    includes.add(path.string()).add(hash);
     includes_.push_back({path, std::filesystem::last_write_time(path, error)});
   }
+  includes_hash_ = includes.hex();
   wait_for_quiet_ = backend_of_device(options_.device) == "opencl";
 }
 
@@ -124,6 +129,7 @@ CompileRequest LiveEvaluator::compile_request(const std::vector<Value>& configur
   request.defines = defines(problem_, configuration);
   request.options = problem_.kernel.options;
   for (const auto& path : problem_.kernel.include_paths) request.include_paths.push_back(path.string());
+  request.includes_hash = includes_hash_;
   request.kernel_name = kernel_name(problem_, configuration);
   return request;
 }
@@ -199,6 +205,7 @@ void LiveEvaluator::handle_message(const json& message) {
   pool_.resume();
   const auto state = worker_.state();
   worker_.answered();
+  idle_since_ = monotonic_seconds();
   if (message.contains("error")) {
     throw Error(static_cast<ExitCode>(message.at("code").get<int>()), message.at("error").get<std::string>());
   }
@@ -230,6 +237,10 @@ void LiveEvaluator::handle_answer(const json& message) {
   Entry entry = std::move(*current_);
   current_.reset();
   Evaluation evaluation = evaluation_from_json(message.at("evaluation"), problem_.parameter_names());
+  const auto time = evaluation.quantities.find("time");
+  if (evaluation.ok() && time != evaluation.quantities.end()) {
+    fastest_ = std::min(fastest_.value_or(time->second.value), time->second.value);
+  }
   if (reference_ == Reference::from_first && evaluation.ok()) {
     reference_binary_ = entry.binary;
     reference_key_ = entry.key;
@@ -298,6 +309,7 @@ void LiveEvaluator::request_reference() {
     request.file = kernel.file.string();
     request.options = kernel.options;
     request.include_paths = {kernel.file.parent_path().string()};
+    request.includes_hash = includes_hash_;
     request.kernel_name = kernel.name;
   } else {
     reference_configuration_ = problem_.defaults;
@@ -357,6 +369,8 @@ void LiveEvaluator::send_next() {
                     {"binary", wattune::to_json(**binary)},
                     {"configuration", to_json(current_->proposal.configuration)},
                     {"as_reference", reference_ == Reference::from_first}};
+    if (options_.abandon_factor && fastest_) request["abandon_above"] = *options_.abandon_factor * *fastest_;
+    profile_.idle_ended(monotonic_seconds() - idle_since_);
     worker_.request(request, WorkerClient::State::evaluating, options_.phase_timeout_seconds);
     return;
   }
@@ -386,6 +400,7 @@ void LiveEvaluator::finish(Entry entry, Evaluation evaluation) {
     evaluation.phases["compile"] = (*entry.binary)->seconds;
     for (const auto& [name, value] : (*entry.binary)->resources) evaluation.resources.try_emplace(name, value);
   }
+  profile_.add(evaluation);
   finished_.push_back({std::move(entry.proposal), std::move(evaluation)});
 }
 
@@ -394,6 +409,13 @@ void LiveEvaluator::finish_failed(Entry entry, Outcome outcome, const std::strin
   evaluation.outcome = outcome;
   evaluation.message = message;
   finish(std::move(entry), std::move(evaluation));
+}
+
+Profile LiveEvaluator::profile() const {
+  Profile profile = profile_;
+  profile.compiled = pool_.compiled();
+  profile.cached = pool_.cached();
+  return profile;
 }
 
 void LiveEvaluator::note(const std::string& text) const {

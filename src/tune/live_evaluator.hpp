@@ -10,6 +10,7 @@
 #include "problem/problem.hpp"
 #include "tune/compile_pool.hpp"
 #include "tune/evaluator.hpp"
+#include "tune/profile.hpp"
 #include "tune/worker_client.hpp"
 
 namespace wattune {
@@ -23,6 +24,9 @@ struct LiveOptions {
   double open_timeout_seconds = 900;   ///< opening the device, filling arguments and computing the host's reference
   unsigned compile_processes = 0;      ///< 0: one per available core
   double compile_timeout_seconds = 120;
+  std::string cache_folder;            ///< of compiled variants; empty: none
+  /// A configuration slower than the fastest so far by more than this factor is not timed further.
+  std::optional<double> abandon_factor;
   std::string log_file;                ///< where the children's own output goes
   std::vector<std::string> environment;///< for the children
   std::function<void(const std::string&)> on_note;  ///< notable events, one line each
@@ -46,8 +50,8 @@ class LiveEvaluator : public Evaluator {
   [[nodiscard]] std::size_t held() const override { return waiting_.size() + (current_ ? 1U : 0U) + finished_.size(); }
   std::optional<Done> next(double seconds, int wake_fd) override;
 
-  /// Variants compiled in this run.
-  [[nodiscard]] std::size_t compiled() const noexcept { return pool_.compiled(); }
+  /// Where the time of the run went so far.
+  [[nodiscard]] Profile profile() const;
 
  private:
   struct Entry {
@@ -88,6 +92,7 @@ class LiveEvaluator : public Evaluator {
 
   const Problem& problem_;
   std::vector<Include> includes_;
+  std::string includes_hash_;
   std::string text_;
   LiveOptions options_;
   DeviceInfo device_;
@@ -100,6 +105,9 @@ class LiveEvaluator : public Evaluator {
   std::deque<Entry> waiting_;        ///< submitted, not yet given to the worker
   std::optional<Entry> current_;     ///< under way in the worker
   std::deque<Done> finished_;
+  std::optional<double> fastest_;    ///< seconds
+  Profile profile_;
+  double idle_since_ = 0;            ///< when the worker became idle
 
   std::string reference_needs_ = "nothing";
   Reference reference_ = Reference::ready;

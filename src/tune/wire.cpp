@@ -51,6 +51,7 @@ DeviceInfo device_from_json(const json& j) {
 json to_json(const CompileRequest& r) {
   return {{"device", r.device},   {"source", r.source},   {"file", r.file},
           {"defines", r.defines}, {"options", r.options}, {"include_paths", r.include_paths},
+          {"includes_hash", r.includes_hash},
           {"kernel_name", r.kernel_name}};
 }
 
@@ -62,13 +63,15 @@ CompileRequest compile_request_from_json(const json& j) {
   j.at("defines").get_to(r.defines);
   j.at("options").get_to(r.options);
   j.at("include_paths").get_to(r.include_paths);
+  j.at("includes_hash").get_to(r.includes_hash);
   j.at("kernel_name").get_to(r.kernel_name);
   return r;
 }
 
 json to_json(const CompileResult& r) {
   return {{"binary", json::binary(r.binary)}, {"entry", r.entry},         {"symbols", r.symbols}, {"log", r.log},
-          {"resources", r.resources},         {"compiler", r.compiler}, {"seconds", r.seconds}};
+          {"resources", r.resources},         {"compiler", r.compiler}, {"seconds", r.seconds},
+          {"cached", r.cached}};
 }
 
 CompileResult compile_result_from_json(const json& j) {
@@ -80,6 +83,7 @@ CompileResult compile_result_from_json(const json& j) {
   j.at("resources").get_to(r.resources);
   j.at("compiler").get_to(r.compiler);
   j.at("seconds").get_to(r.seconds);
+  j.at("cached").get_to(r.cached);
   return r;
 }
 

@@ -11,6 +11,7 @@
 #include "evaluate/session.hpp"
 #include "power/nvml/nvml_meter.hpp"
 #include "tune/backends.hpp"
+#include "tune/binary_cache.hpp"
 #include "tune/child_processes.hpp"
 #include "tune/wire.hpp"
 
@@ -133,7 +134,9 @@ class Worker {
         result.evaluation.message = failure->message;
         result.poisoned = failure->outcome == Outcome::crash || failure->outcome == Outcome::lost_device;
       } else {
-        result = session_->evaluate(binary, configuration);
+        std::optional<double> abandon_above;
+        if (request.contains("abandon_above")) abandon_above = request.at("abandon_above").get<double>();
+        result = session_->evaluate(binary, configuration, abandon_above);
       }
     } catch (const ExpressionError& error) {
       result.evaluation.outcome = Outcome::launch;
@@ -158,6 +161,27 @@ class Worker {
   std::unique_ptr<Session> session_;
 };
 
+/// Compiles, or finds in the cache what was compiled before. Refusals of the compiler are cached too.
+json compile(Compiler& compiler, BinaryCache* cache, const CompileRequest& request) {
+  std::optional<CompileOutcome> outcome;
+  std::string key;
+  if (cache != nullptr) {
+    key = BinaryCache::key(request, compiler.identity());
+    outcome = cache->find(key);
+  }
+  const bool cached = outcome.has_value();
+  if (!cached) {
+    outcome = compiler.compile(request);
+    if (cache != nullptr) cache->keep(key, *outcome);
+  } else if (*outcome) {
+    (*outcome)->cached = true;
+    (*outcome)->seconds = 0;
+  }
+  json reply = *outcome ? json{{"result", to_json(**outcome)}} : json{{"failure", to_json(outcome->error())}};
+  reply["cached"] = cached;
+  return reply;
+}
+
 }  // namespace
 
 int run_worker(Channel channel) {
@@ -168,6 +192,7 @@ int run_worker(Channel channel) {
 int run_compiler(Channel channel) {
   end_with_coordinator(channel.fd());
   std::unique_ptr<Compiler> compiler;
+  std::optional<BinaryCache> cache;
   std::string device;
   while (auto request = channel.receive()) {
     json reply;
@@ -177,8 +202,8 @@ int run_compiler(Channel channel) {
         compiler = make_backend(backend_of_device(wanted.device))->compiler(wanted.device);
         device = wanted.device;
       }
-      const auto result = compiler->compile(wanted);
-      reply = result ? json{{"result", to_json(*result)}} : json{{"failure", to_json(result.error())}};
+      if (!cache && request->at("cache") != "") cache.emplace(request->at("cache").get<std::string>());
+      reply = compile(*compiler, cache ? &*cache : nullptr, wanted);
     } catch (const std::exception& error) {
       reply = error_reply(error);
     }

@@ -42,6 +42,13 @@ void CudaCompiler::fail_without(const char* what) const {
                   what, cuda_toolkit_places()));
 }
 
+std::string CudaCompiler::identity() {
+  std::string identity = fmt::format("cuda sm_{}", device_.number);
+  if (choice_ != CudaCompilerChoice::nvcc && nvrtc() != nullptr) identity += ", " + nvrtc()->version();
+  if (choice_ != CudaCompilerChoice::nvrtc && nvcc() != nullptr) identity += ", " + nvcc()->version();
+  return identity;
+}
+
 tl::expected<CompileResult, Failure> CudaCompiler::compile(const CompileRequest& request) {
   if (choice_ == CudaCompilerChoice::nvcc) {
     if (nvcc() == nullptr) fail_without("nvcc");

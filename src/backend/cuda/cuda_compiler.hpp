@@ -19,6 +19,8 @@ class NvrtcCompiler {
  public:
   NvrtcCompiler(std::shared_ptr<const Nvrtc> nvrtc, CudaArchitecture device);
   tl::expected<CompileResult, Failure> compile(const CompileRequest& request) const;
+  /// "nvrtc 13.0"
+  [[nodiscard]] std::string version() const { return nvrtc_->version(); }
 
  private:
   std::shared_ptr<const Nvrtc> nvrtc_;
@@ -31,10 +33,10 @@ class NvccCompiler {
  public:
   NvccCompiler(std::filesystem::path nvcc, CudaArchitecture device);
   tl::expected<CompileResult, Failure> compile(const CompileRequest& request);
-
- private:
+  /// "nvcc 13.0"
   const std::string& version();
 
+ private:
   std::filesystem::path nvcc_;
   CudaArchitecture device_;
   std::string version_;
@@ -44,6 +46,7 @@ class CudaCompiler final : public Compiler {
  public:
   /// @param cuda_version of the driver, 13000 for 13.0; 0: not known.
   CudaCompiler(CudaArchitecture device, int cuda_version, CudaCompilerChoice choice, std::string nvrtc_library);
+  std::string identity() override;
   tl::expected<CompileResult, Failure> compile(const CompileRequest& request) override;
 
  private:

@@ -73,6 +73,11 @@ class OpenClCompiler final : public Compiler {
     check(code, "make an OpenCL context on " + device_.info.id + " for compiling");
   }
 
+  std::string identity() override {
+    const DeviceInfo& info = device_.info;
+    return "opencl, " + info.platform + ", " + info.name + ", driver " + info.driver;
+  }
+
   tl::expected<CompileResult, Failure> compile(const CompileRequest& request) override {
     const double start = monotonic_seconds();
     const BuildOptions options = build_options(request);
