@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "backend/cuda/cuda_compiler.hpp"
+#include "backend/cuda/nvrtc_headers.hpp"
 #include "base/clock.hpp"
 #include "driver/toolkit.hpp"
 
@@ -12,7 +13,14 @@ namespace {
 class NvrtcProgramOwner {
  public:
   NvrtcProgramOwner(const Nvrtc& nvrtc, const std::string& source, const std::string& name) : nvrtc_(nvrtc) {
-    status_ = nvrtc.create_program(&program_, source.c_str(), name.c_str(), 0, nullptr, nullptr);
+    std::vector<const char*> texts;
+    std::vector<const char*> names;
+    for (const auto& header : nvrtc_headers()) {
+      texts.push_back(header.text);
+      names.push_back(header.name);
+    }
+    status_ = nvrtc.create_program(&program_, source.c_str(), name.c_str(), static_cast<int>(names.size()),
+                                   texts.data(), names.data());
   }
   ~NvrtcProgramOwner() {
     if (program_ != nullptr) nvrtc_.destroy_program(&program_);

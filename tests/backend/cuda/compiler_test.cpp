@@ -168,6 +168,40 @@ TEST_P(InstalledCompiler, finds_the_toolkits_headers_and_those_beside_the_source
   EXPECT_TRUE(result) << result.error().message;
 }
 
+TEST_P(InstalledCompiler, knows_what_device_code_takes_from_the_standard_headers) {
+  const auto result = compile(R"(
+#include <cstdint>
+#include <stdint.h>
+#include <cstddef>
+#include <cmath>
+#include <math.h>
+#include <cstdio>
+#include <cstring>
+#include <cstdlib>
+#include <climits>
+#include <cfloat>
+#include <cassert>
+#include <ctime>
+#include <cuda_runtime.h>
+#include <cuda_fp16.h>
+#include <cuda/std/cstdint>
+#include <cuda/std/type_traits>
+static_assert(sizeof(std::int64_t) == 8 && sizeof(std::uint16_t) == 2 && sizeof(uintptr_t) == 8, "");
+static_assert(UINT32_MAX == 0xffffffffU && INT_MAX == 2147483647 && LLONG_MAX == INT64_MAX && CHAR_BIT == 8, "");
+static_assert(cuda::std::is_same<decltype(std::fma(1.0f, 1.0f, 1.0f)), float>::value, "");
+static_assert(cuda::std::is_same<decltype(std::sqrt(1.0f)), float>::value, "");
+static_assert(cuda::std::is_same<std::size_t, size_t>::value && cuda::std::is_same<std::nullptr_t, decltype(nullptr)>::value, "");
+static_assert(cuda::std::is_same<cuda::std::int64_t, std::int64_t>::value, "");
+__global__ void k(float* p, std::size_t n) {
+  assert(n < SIZE_MAX);
+  if (std::isnan(p[n])) printf("nan\\n");
+  p[n] = std::sqrt(std::fabs(p[0])) + std::exp(p[1]) * M_PI + std::fmax(p[2], FLT_MAX) + NAN + INFINITY;
+  std::memcpy(p, p + 1, sizeof(float));
+})",
+                              "k");
+  EXPECT_TRUE(result) << result.error().message;
+}
+
 TEST_P(InstalledCompiler, takes_the_options_of_ordinary_cuda_projects) {
   request_.options = {"-O3",
                       "-std=c++17",
