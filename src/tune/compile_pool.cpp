@@ -14,6 +14,11 @@
 
 namespace wattune {
 
+namespace {
+/// A variant that has killed this many processes is not tried again.
+constexpr int max_attempts = 2;
+}  // namespace
+
 CompilePool::CompilePool(CompilePoolOptions options) : options_(std::move(options)) {
   options_.processes = std::max(1U, options_.processes);
   options_.child.memory_limit = options_.memory_limit;
@@ -31,7 +36,7 @@ std::string CompilePool::key(const CompileRequest& request) {
 void CompilePool::add(const std::string& key, const CompileRequest& request) {
   if (pending_.contains(key) || kept_by_key_.contains(key)) return;
   pending_[key] = true;
-  queue_.push_back({key, request});
+  queue_.push_back({key, request, 0});
 }
 
 std::shared_ptr<const CompileOutcome> CompilePool::find(const std::string& key) {
@@ -52,7 +57,7 @@ void CompilePool::pump() {
     while (auto reply = process->child.channel().try_receive()) take_reply(*process, *reply);
     if (process->child.channel().closed()) {
       const auto exit = process->child.wait(1.0);
-      fail(*process, fmt::format("the compiler process {}", exit.text()));
+      died(*process, exit.text());
     } else if (process->job && monotonic_seconds() > process->deadline) {
       process->child.kill();
       fail(*process, fmt::format("the compiler ran longer than {:g} s and was stopped", options_.timeout_seconds));
@@ -75,6 +80,17 @@ void CompilePool::take_reply(Process& process, const nlohmann::json& reply) {
     keep(key, compile_result_from_json(reply.at("result")));
   } else {
     keep(key, tl::unexpected(failure_from_json(reply.at("failure"))));
+  }
+}
+
+/// The variant may be innocent (somebody killed the process): it gets one more chance.
+void CompilePool::died(Process& process, const std::string& how) {
+  if (!process.job) return;
+  if (++process.job->attempts < max_attempts) {
+    queue_.push_front(std::move(*process.job));
+    process.job.reset();
+  } else {
+    fail(process, fmt::format("{} compiler processes died of it; the last {}", max_attempts, how));
   }
 }
 

@@ -65,6 +65,7 @@ class CompilePool {
   struct Job {
     std::string key;
     CompileRequest request;
+    int attempts = 0;  ///< processes that died of it
   };
   struct Process {
     Child child;
@@ -77,6 +78,7 @@ class CompilePool {
   void start_processes();
   void give_work();
   void take_reply(Process& process, const nlohmann::json& reply);
+  void died(Process& process, const std::string& how);
   void fail(Process& process, const std::string& message);
   void keep(const std::string& key, CompileOutcome outcome);
   void signal_all(int signal_number) const;
