@@ -1,6 +1,5 @@
 #include "problem/half.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -8,21 +7,28 @@ namespace wattune {
 
 std::uint16_t half_from_double(double value) {
   // From double directly: going through float would round twice.
+  constexpr int mantissa_bits = 52;
+  constexpr std::uint64_t one_exponent = std::uint64_t{1} << mantissa_bits;
+  constexpr int smallest_normal = 1023 - 14;  // the biased exponent, as a double, of half's smallest normal number
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const auto sign = static_cast<std::uint16_t>((bits >> 63) << 15);
   if (std::isnan(value)) return static_cast<std::uint16_t>(sign | 0x7e00);
-  const double magnitude = std::fabs(value);
-  if (magnitude == 0) return sign;
-  if (magnitude >= 65520.0) return static_cast<std::uint16_t>(sign | 0x7c00);  // rounds to infinity
-  int exponent = 0;
-  std::frexp(magnitude, &exponent);
-  // The distance of neighbouring halves: 2^-24 for subnormals, 11 significant bits above.
-  const int unit = std::max(exponent - 11, -24);
-  // At most 2048, so the scaled number is exact and nearbyint rounds to even as the mode of every program here is.
-  const auto mantissa = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(magnitude, -unit)));
-  // With unit = -24 the exponent field is what the mantissa's own bit 10 makes it; a carry moves on to the next one.
-  const auto field = static_cast<std::uint32_t>(unit + 24) << 10;
-  return static_cast<std::uint16_t>(sign | (field + mantissa));
+  if (std::fabs(value) >= 65520.0) return static_cast<std::uint16_t>(sign | 0x7c00);  // rounds to infinity
+  const std::uint64_t magnitude = bits & ~(std::uint64_t{1} << 63);
+  const int exponent = static_cast<int>(magnitude >> mantissa_bits);
+  // Exponent field and mantissa side by side, as half has them, so that a carry moves on to the next exponent.
+  std::uint64_t wide = magnitude - (smallest_normal - 1) * one_exponent;
+  int shift = mantissa_bits - 10;
+  if (exponent < smallest_normal) {
+    shift += smallest_normal - exponent;
+    if (shift >= 64) return sign;
+    wide = (magnitude % one_exponent) + one_exponent;
+  }
+  const std::uint64_t below = wide & ((std::uint64_t{1} << shift) - 1);
+  const std::uint64_t tie = std::uint64_t{1} << (shift - 1);
+  std::uint64_t rounded = wide >> shift;
+  if (below > tie || (below == tie && rounded % 2 == 1)) ++rounded;
+  return static_cast<std::uint16_t>(sign | rounded);
 }
 
 double double_from_half(std::uint16_t bits) {

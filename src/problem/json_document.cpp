@@ -65,10 +65,17 @@ class PositionPass {
       skip_space();
       ++at_;  // :
       skip_space();
-      value(node != nullptr ? &node->at(name) : nullptr, member, position, depth + 1);
+      value(member_of(node, name), member, position, depth + 1);
       skip_space();
     }
     ++at_;
+  }
+
+  /// Null where it is not there, for the text read may be that of a hidden member with other content.
+  static const json* member_of(const json* node, const std::string& name) {
+    if (node == nullptr) return nullptr;
+    const auto found = node->find(name);
+    return found == node->end() ? nullptr : &*found;
   }
 
   void list(const json* node, const std::string& key, int depth) {
@@ -98,7 +105,7 @@ class PositionPass {
   }
 
   [[noreturn]] void fail(Position position, const std::string& key, std::string_view message) const {
-    throw UsageError(fmt::format("{}:{}: {}: {}", file_, position.line, key, message));
+    throw UsageError(one_line(fmt::format("{}:{}: {}: {}", file_, position.line, key, message)));
   }
 
   std::string_view text_;
@@ -118,10 +125,7 @@ std::string reason_of(const json::exception& error) {
       break;
     }
   }
-  for (char& c : reason) {
-    if (std::iscntrl(static_cast<unsigned char>(c)) != 0) c = ' ';
-  }
-  return reason;
+  return one_line(std::move(reason));
 }
 
 [[noreturn]] void syntax_error(std::string_view text, const std::string& file, const json::exception& error,
@@ -161,7 +165,9 @@ std::string JsonNode::place() const {
   return fmt::format("{}:{}: {}", document_->file(), document_->position(*value_).line, key_.empty() ? "the file" : key_);
 }
 
-void JsonNode::fail(std::string_view message) const { throw UsageError(fmt::format("{}: {}", place(), message)); }
+void JsonNode::fail(std::string_view message) const {
+  throw UsageError(one_line(fmt::format("{}: {}", place(), message)));
+}
 
 void JsonNode::wrong_type(std::string_view needed) const {
   const char* given = value_->is_null()      ? "null"
@@ -190,8 +196,8 @@ std::optional<JsonNode> JsonNode::find(std::string_view name) const {
 JsonNode JsonNode::at(std::string_view name) const {
   auto member = find(name);
   if (!member) {
-    throw UsageError(fmt::format("{}:{}: {}{}{}: is missing; add it", document_->file(), document_->position(*value_).line, key_,
-                                 key_.empty() ? "" : ".", name));
+    throw UsageError(one_line(fmt::format("{}:{}: {}{}{}: is missing; add it", document_->file(),
+                                          document_->position(*value_).line, key_, key_.empty() ? "" : ".", name)));
   }
   return *member;
 }
@@ -263,6 +269,12 @@ const std::string& JsonNode::one_of(std::initializer_list<std::string_view> allo
 }
 
 std::string JsonNode::text() const { return value_->dump(-1, ' ', false, json::error_handler_t::replace); }
+
+std::string one_line(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
+  return text;
+}
 
 std::string joined(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 

@@ -89,6 +89,9 @@ class JsonDocument {
   std::unordered_map<const nlohmann::json*, Position> positions_;
 };
 
+/// The same text in one line: control characters, which names in a file may hold, become blanks.
+std::string one_line(std::string text);
+
 /// "a, b, c"
 std::string joined(const std::vector<std::string>& names);
 

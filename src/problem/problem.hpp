@@ -176,7 +176,7 @@ Problem parse_problem(std::string_view json, const std::filesystem::path& file, 
 
 /// The defines of a configuration for the chosen kernel: those whose names occur in the source (or may, where it
 /// pastes tokens), in order. Device settings are never among them. Two configurations with equal defines and equal
-/// kernel_name() share one binary.
+/// kernel_name() share one binary. @throws ExpressionError where a define or the launch cannot be computed.
 std::vector<std::pair<std::string, std::string>> defines(const Problem& problem, const std::vector<Value>& configuration);
 /// The kernel's name with parameters substituted as whole words.
 std::string kernel_name(const Problem& problem, const std::vector<Value>& configuration);

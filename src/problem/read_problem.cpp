@@ -14,7 +14,7 @@ namespace wattune {
 namespace fs = std::filesystem;
 
 void Reading::warn_at(std::string_view place, std::string_view message) {
-  problem.warnings.push_back(fmt::format("{}: {}", place, message));
+  problem.warnings.push_back(one_line(fmt::format("{}: {}", place, message)));
 }
 
 std::optional<JsonNode> Reading::addition(std::string_view name) const {

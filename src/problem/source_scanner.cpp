@@ -175,22 +175,34 @@ bool is_toolkit(const fs::path& folder) {
   return folder.string().starts_with("/usr/include");
 }
 
+/// The value of the option at position i, which is one of these names with its value in the same string (after = or
+/// blanks, or at once) or in the next one; `i` then moves on to that.
+std::optional<std::string> option_value(const std::vector<std::string>& options, std::size_t& i,
+                                        std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    if (!options[i].starts_with(name)) continue;
+    std::string value = options[i].substr(name.size());
+    // A long name must end where its value begins: -include is not the beginning of -include-pch.
+    if (name.size() > 2 && !value.empty() && value.front() != '=' && value.front() != ' ') continue;
+    value.erase(0, std::min(value.find_first_not_of("= "), value.size()));
+    if (!value.empty()) return value;
+    if (i + 1 < options.size()) return options[++i];
+  }
+  return std::nullopt;
+}
+
 /// Takes the -I options out and gives their folders.
 std::vector<fs::path> take_include_options(std::vector<std::string>& options, const fs::path& problem_folder,
                                            const fs::path& kernel_folder, std::vector<std::string>& warnings) {
   std::vector<fs::path> paths;
   std::vector<std::string> rest;
   for (std::size_t i = 0; i < options.size(); ++i) {
-    std::string path;
-    if (options[i] == "-I" && i + 1 < options.size()) {
-      path = options[++i];
-    } else if (options[i].starts_with("-I") && options[i].size() > 2) {
-      path = options[i].substr(2);
-      path.erase(0, std::min(path.find_first_not_of(' '), path.size()));
-    } else {
+    const auto given = option_value(options, i, {"-I", "--include-path"});
+    if (!given) {
       rest.push_back(options[i]);
       continue;
     }
+    const std::string& path = *given;
     bool found = false;
     for (const fs::path& folder : {problem_folder, kernel_folder}) {
       const fs::path candidate = (folder / path).lexically_normal();
@@ -263,6 +275,11 @@ void scan_kernel(KernelSource& source, const fs::path& problem_folder, std::vect
   };
   std::vector<fs::path> found;
   scan(source.file, source.text, found);
+  for (std::size_t i = 0; i < source.options.size(); ++i) {
+    const auto name = option_value(source.options, i, {"-include", "--pre-include"});
+    const auto path = name ? find_include(*name, kernel_folder, followed) : std::nullopt;
+    if (path && seen.insert(real_path(*path)).second) found.push_back(*path);
+  }
   for (std::size_t i = 0; i < found.size(); ++i) {
     const fs::path file = found[i];
     const std::string text = read_file(file, "included file");

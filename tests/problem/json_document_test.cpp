@@ -58,6 +58,12 @@ TEST(JsonDocumentTest, syntax_errors_tell_line_and_column) {
 
 TEST(JsonDocumentTest, a_key_given_twice_is_an_error) {
   EXPECT_EQ(error_of("{\"x\": {\"a\": 1,\n\"a\": {\"b\": 2}}}"), "p.json:2: x.a: given twice; remove one");
+  EXPECT_EQ(error_of("{\"a\": {\"b\": [[1, 2], {}]},\n\"a\": {\"c\": 2}}"), "p.json:2: a: given twice; remove one");
+  EXPECT_EQ(error_of("{\"a\": {\"b\": [[1, 2], {}]},\n\"a\": {\"b\": [[]]}}"), "p.json:2: a: given twice; remove one");
+}
+
+TEST(JsonDocumentTest, messages_are_one_line_whatever_the_names_hold) {
+  EXPECT_EQ(error_of("{\"a\\nb\": 1, \"a\\nb\": 2}"), "p.json:1: a b: given twice; remove one");
 }
 
 TEST(JsonDocumentTest, deep_nesting_is_an_error) {

@@ -125,6 +125,14 @@ TEST_F(ScanKernelTest, missing_include_folders_and_computed_includes_are_told) {
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("include path 'nowhere' is no folder"), HasSubstr("cannot follow '#include CONFIG'")));
 }
 
+TEST_F(ScanKernelTest, long_options_name_folders_and_files_too) {
+  write("inc/d.h", "in_d");
+  write("src/first.h", "in_first");
+  const KernelSource source = scan("#include <d.h>\n", {"--include-path=inc", "-include", "first.h", "-include-pch", "x"});
+  EXPECT_THAT(names(source), ElementsAre("inc/d.h", "src/first.h"));
+  EXPECT_THAT(source.options, ElementsAre("-include", "first.h", "-include-pch", "x")) << "only folders are taken out";
+}
+
 TEST_F(ScanKernelTest, options_use_names_too) {
   const KernelSource source = scan("x", {"-DSIZE=TILE*2", "-D", "WIDTH=1", "-Wno-x"});
   EXPECT_THAT(source.identifiers, testing::IsSupersetOf({"SIZE", "TILE", "WIDTH"}));
