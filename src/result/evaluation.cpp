@@ -18,7 +18,9 @@ json number_or_null(double number) {
 }
 
 [[noreturn]] void fail(std::string_view key, std::string_view expected, const json& found) {
-  std::string text = found.dump(-1, ' ', false, json::error_handler_t::replace);
+  // A list or an object may be large, and nested deeper than printing it can follow.
+  std::string text = found.is_structured() ? std::string("a list or an object")
+                                           : found.dump(-1, ' ', false, json::error_handler_t::replace);
   if (text.size() > 40) text = text.substr(0, 37) + "...";
   throw UsageError(fmt::format("key '{}' of an evaluation must be {}, not {}", key, expected, text));
 }
@@ -56,6 +58,20 @@ double number_of(const json& value, std::string_view key) {
   if (value.is_null()) return std::numeric_limits<double>::quiet_NaN();
   if (!value.is_number()) fail(key, "a number or null", value);
   return value.get<double>();
+}
+
+/// Lists in lists, as deep as no parameter has them: a damaged file shall not use up the stack.
+constexpr int max_depth = 100;
+
+Value value_of(const json& value, int depth) {
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_number_integer()) return integer_of(value, "a parameter's value");
+  if (value.is_number_float()) return value.get<double>();
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_array() || depth == max_depth) fail("configuration", "numbers, booleans, strings and lists", value);
+  Value::List list;
+  for (const auto& item : value) list.push_back(value_of(item, depth + 1));
+  return list;
 }
 
 /// The object under a key; null where it is absent.
@@ -119,14 +135,7 @@ json to_json(const Value& value) {
 }
 
 Value value_from_json(const json& value) {
-  if (value.is_boolean()) return value.get<bool>();
-  if (value.is_number_integer()) return integer_of(value, "a parameter's value");
-  if (value.is_number_float()) return value.get<double>();
-  if (value.is_string()) return value.get<std::string>();
-  if (!value.is_array()) fail("configuration", "numbers, booleans, strings and lists", value);
-  Value::List list;
-  for (const auto& item : value) list.push_back(value_from_json(item));
-  return list;
+  return value_of(value, 0);
 }
 
 json to_json(const Evaluation& evaluation, const std::vector<std::string>& parameter_names) {

@@ -37,14 +37,19 @@ std::string text(const json& object, const char* key) {
 
 JournalHeader from_json(const json& object) {
   JournalHeader header;
-  header.format = object.at(format_key).get<int>();
+  header.format = integer<int>(object.at(format_key), format_key);
   const json& problem = object.at("problem");
   header.problem_hash = problem.at("hash").get<std::string>();
   header.problem_name = text(problem, "name");
   header.problem_file = text(problem, "file");
-  header.problem_size = problem.value("size", std::vector<std::int64_t>());
+  for (const auto& size : problem.value("size", json::array())) {
+    header.problem_size.push_back(integer<std::int64_t>(size, "size"));
+  }
   for (const auto& parameter : object.at("parameters")) {
-    header.parameter_names.push_back(parameter.at("name").get<std::string>());
+    const auto& name = header.parameter_names.emplace_back(parameter.at("name").get<std::string>());
+    if (std::count(header.parameter_names.begin(), header.parameter_names.end(), name) > 1) {
+      throw UsageError(fmt::format("parameter '{}' stands twice", name));
+    }
     header.parameter_kinds.push_back(text(parameter, "kind"));
     auto& values = header.parameter_values.emplace_back();
     for (const auto& value : parameter.at("values")) values.push_back(value_from_json(value));
@@ -60,7 +65,7 @@ JournalHeader from_json(const json& object) {
   header.simulated = device.value("simulated", false);
   header.meter = text(object, "meter");
   header.host = text(object, "host");
-  header.seed = object.value("seed", std::uint64_t{0});
+  header.seed = integer<std::uint64_t>(object.value("seed", json(std::uint64_t{0})), "seed");
   header.strategy = text(object, "strategy");
   header.version = text(object, "version");
   header.created = text(object, "created");

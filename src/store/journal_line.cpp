@@ -151,6 +151,7 @@ struct LineReader::Impl {
 
   std::vector<Value> configuration_of(dom::element element) {
     std::vector<Value> values(names_.size());
+    seen_.assign(names_.size(), false);
     std::size_t found = 0;
     for (const auto field : object_of(element, "configuration")) {
       // Lines of ours have the names sorted, so the next one is nearly always the one that is due.
@@ -162,15 +163,18 @@ struct LineReader::Impl {
         if (match == by_name_.end() || names_[*match] != field.key) damaged(field.key, "is no parameter");
         place = static_cast<std::size_t>(match - by_name_.begin());
       }
+      if (seen_[place]) damaged(field.key, "stands twice");
+      seen_[place] = true;
       values[by_name_[place]] = value_of(field.value, field.key);
       ++found;
     }
-    if (found != names_.size()) damaged("configuration", "does not have every parameter once");
+    if (found != names_.size()) damaged("configuration", "does not have every parameter");
     return values;
   }
 
   const std::vector<std::string>& names_;
   std::vector<std::size_t> by_name_;  ///< indices of the names, sorted by name
+  std::vector<bool> seen_;            ///< by place in by_name_, of the configuration being read
   dom::parser parser_;
 };
 

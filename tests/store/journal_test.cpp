@@ -179,7 +179,8 @@ TEST_F(JournalTest, DamagedLinesAreSkippedWithTheirNumbers) {
       {changed("\"configuration\":", "\"configurations\":"), "'configuration' is missing"},
       {changed("\"block\":32", "\"blick\":32"), "'blick' is no parameter"},
       {changed("\"block\":32", "\"block\":null"), "'block' is no value of a parameter"},
-      {changed("\"block\":32,", ""), "does not have every parameter once"},
+      {changed("\"block\":32,", ""), "does not have every parameter"},
+      {changed("\"block\":32", "\"block\":32,\"block\":64"), "'block' stands twice"},
       {changed("\"trial\":0", "\"trial\":\"0\""), "'trial' is not an integer"},
       {changed("\"value\":0.25", "\"value\":NaN"), "line 2"},
       {changed(",\"value\":0.25", ""), "key 'energy' has no value"},
@@ -226,6 +227,10 @@ TEST_F(JournalTest, ADamagedHeaderIsAClearError) {
   EXPECT_THAT(error("{\"wattune_journal\":7}\n"),
               AllOf(HasSubstr("format 7"), HasSubstr("use the version that wrote it")));
   EXPECT_THAT(message_of<UsageError>([&] { Journal::open(folder.path(), header); }), HasSubstr("format 7"));
+  std::string changed = text;
+  EXPECT_THAT(error(changed.replace(changed.find("\"block\""), 7, "\"tile\"")), HasSubstr("'tile' stands twice"));
+  changed = text;
+  EXPECT_THAT(error(changed.replace(changed.find("18446744073709551615"), 20, "1e300")), HasSubstr("'seed'"));
 }
 
 TEST_F(JournalTest, WhatCannotBeReadIsNamed) {
