@@ -27,12 +27,14 @@ run  pkg-config         pkg-config              tool:pkg-config
 run  libfmt-dev         fmt                     header:fmt/core.h
 run  nlohmann-json3-dev nlohmann_json           header:nlohmann/json.hpp
 run  libexpected-dev    cpp-expected            header:tl/expected.hpp
+run  libsimdjson-dev    simdjson                header:simdjson.h
 run  libxxhash-dev      xxhash                  header:xxhash.h
 run  libcli11-dev       cli11                   header:CLI/CLI.hpp
 run  ocl-icd-opencl-dev ocl-icd,opencl-headers  header:CL/cl.h
 run  pocl-opencl-icd    pocl                    driver:opencl
 test libgtest-dev       gtest                   header:gtest/gtest.h
 test libgmock-dev       gtest                   header:gmock/gmock.h
+test librapidcheck-dev   rapidcheck              header:rapidcheck.h
 test libbenchmark-dev   benchmark               header:benchmark/benchmark.h
 test python3            python                  tool:python3
 test python3-jsonschema jsonschema              module:jsonschema
