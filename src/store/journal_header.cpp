@@ -35,6 +35,15 @@ std::string text(const json& object, const char* key) {
   return object.value(key, std::string());
 }
 
+/// An integer of its own type, never a number that was rounded or wrapped to be one.
+template <typename Integer>
+Integer integer(const json& value, const char* key) {
+  if (!value.is_number_integer() || value != json(value.get<Integer>())) {
+    throw UsageError(fmt::format("key '{}' is no integer that is possible there", key));
+  }
+  return value.get<Integer>();
+}
+
 JournalHeader from_json(const json& object) {
   JournalHeader header;
   header.format = integer<int>(object.at(format_key), format_key);
