@@ -6,6 +6,12 @@
 #include "evaluate/session.hpp"
 #include "problems.hpp"
 
+// Read by the leak sanitizer: PoCL and LLVM keep what they allocate until the process ends.
+extern "C" const char* __lsan_default_suppressions();  // NOLINT(bugprone-reserved-identifier)
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libpocl\nleak:libLLVM\nleak:libclang\n";
+}  // NOLINT
+
 namespace wattune {
 namespace {
 

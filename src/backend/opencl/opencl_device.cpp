@@ -238,7 +238,8 @@ std::optional<Failure> OpenClDevice::write_symbol(Kernel& kernel, const std::str
 
 std::optional<Failure> OpenClDevice::check(const Launch& launch) {
   const auto& kernel = dynamic_cast<const OpenClKernel&>(*launch.kernel);
-  const auto& [grid, block] = launch.shape;
+  const auto& grid = launch.shape.grid;
+  const auto& block = launch.shape.block;
   const auto refuse = [&](Outcome outcome, const std::string& reason) {
     return Failure{outcome, fmt::format("work-group {}x{}x{} of kernel {}: {}", block[0], block[1], block[2],
                                         kernel.name, reason)};
