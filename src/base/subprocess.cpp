@@ -85,7 +85,7 @@ int become(const char* program, char* const* argv, char* const* envp, const Desc
   if (::dup2(from.channel, Child::channel_fd) < 0) return errno;
   // Whatever a library opened without close-on-exec stays out of the child.
   close_on_exec_from(Child::channel_fd + 1);
-  if (memory.rlim_max != 0 && ::setrlimit(RLIMIT_AS, &memory) != 0) return errno;
+  if (memory.rlim_max != 0 && ::setrlimit(RLIMIT_DATA, &memory) != 0) return errno;
   ::setpriority(PRIO_PROCESS, 0, priority);
   ::execve(program, argv, envp);
   return errno;
@@ -96,11 +96,11 @@ FileDescriptor above_channel(int fd) {
   return FileDescriptor(::fcntl(fd, F_DUPFD_CLOEXEC, Child::channel_fd + 1));
 }
 
-/// The limit of RLIMIT_AS to set for a child, within what this process may set; zeros where there is none to set.
+/// The limit of RLIMIT_DATA to set for a child, within what this process may set; zeros where there is none to set.
 rlimit memory_limit(unsigned long long bytes) {
   if (bytes == 0) return {0, 0};
   rlimit current{};
-  ::getrlimit(RLIMIT_AS, &current);
+  ::getrlimit(RLIMIT_DATA, &current);
   const rlim_t limit = std::min<rlim_t>(bytes, current.rlim_max);
   return {limit, limit};
 }

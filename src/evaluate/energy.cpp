@@ -78,7 +78,10 @@ class EnergyLoop {
   std::optional<Failure> drain();
   void sample();
   [[nodiscard]] bool in_window() const { return ticks_.size() > options_.ramp_ticks; }
-  [[nodiscard]] bool finished() const { return ticks_.size() > options_.ramp_ticks + std::max(1U, options_.ticks); }
+  [[nodiscard]] std::size_t window_ticks() const { return std::max(1U, options_.ticks); }
+  /// The tick at which the window begins that ends now.
+  [[nodiscard]] std::size_t window_begin() const { return ticks_.size() - 1 - window_ticks(); }
+  [[nodiscard]] bool finished() const;
   [[nodiscard]] Samples launch_seconds(double begin, double end) const;
   [[nodiscard]] std::vector<std::string> flags() const;
   tl::expected<std::map<std::string, Quantity>, Failure> result() const;
@@ -202,8 +205,16 @@ std::vector<std::string> EnergyLoop::flags() const {
   return result;
 }
 
+bool EnergyLoop::finished() const {
+  if (ticks_.size() <= options_.ramp_ticks + window_ticks()) return false;
+  if (ticks_.size() > options_.ramp_ticks + std::max<std::size_t>(options_.most_ticks, window_ticks())) return true;
+  const WindowPower power = window_power(ticks_, window_begin());
+  // A window of one tick has no error to judge by.
+  return !(power.standard_error > options_.noise * power.watts);
+}
+
 tl::expected<std::map<std::string, Quantity>, Failure> EnergyLoop::result() const {
-  const WindowPower power = window_power(ticks_, options_.ramp_ticks);
+  const WindowPower power = window_power(ticks_, window_begin());
   const Samples seconds = launch_seconds(power.begin, power.end);
   if (seconds.empty()) return tl::unexpected(measurement_failure(meter_, "no replay of the batch ended in the window"));
 

@@ -181,7 +181,7 @@ TEST_F(SubprocessTest, OutputAndErrorsGoToTheFile) {
 
 TEST_F(SubprocessTest, TheLimitOfMemoryHolds) {
   options.memory_limit = 64U << 20;
-  EXPECT_EQ(output_of("ulimit -v"), "65536\n");
+  EXPECT_EQ(output_of("ulimit -d"), "65536\n");
 }
 
 TEST_F(SubprocessTest, AMemoryLimitBeyondTheParentsOwnIsThatOfTheParent) {
@@ -190,11 +190,11 @@ TEST_F(SubprocessTest, AMemoryLimitBeyondTheParentsOwnIsThatOfTheParent) {
     int status = 1;
     try {
       rlimit limit{};
-      ::getrlimit(RLIMIT_AS, &limit);
+      ::getrlimit(RLIMIT_DATA, &limit);
       limit.rlim_cur = limit.rlim_max = 1ULL << 46;
-      ::setrlimit(RLIMIT_AS, &limit);
+      ::setrlimit(RLIMIT_DATA, &limit);
       options.memory_limit = 1ULL << 50;
-      status = output_of("ulimit -v") == std::to_string((1ULL << 46) / 1024) + "\n" ? 0 : 2;
+      status = output_of("ulimit -d") == std::to_string((1ULL << 46) / 1024) + "\n" ? 0 : 2;
     } catch (const std::exception&) {
       status = 3;
     }

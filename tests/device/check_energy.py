@@ -24,7 +24,8 @@ KERNEL = pathlib.Path(__file__).resolve().parents[2] / "kernels" / "gemm" / "gem
 
 
 def load(configuration, folder):
-    cubin = folder / "gemm.cubin"
+    # A file of its own for each configuration: CuPy remembers modules by path.
+    cubin = folder / ("-".join(map(str, configuration.values())) + ".cubin")
     defines = [f"-D{name}={value}" for name, value in configuration.items()]
     capability = cupy.cuda.Device().compute_capability
     subprocess.run(["nvcc", "-cubin", f"-arch=sm_{capability}", "-std=c++17", *defines, "-o", cubin, KERNEL], check=True)

@@ -54,6 +54,7 @@ TEST_F(MeasureEnergy, keeps_at_least_two_replays_queued_and_more_of_short_ones) 
 }
 
 TEST_F(MeasureEnergy, takes_a_window_of_as_many_ticks_as_asked_after_the_ramp) {
+  options.noise = 1;  // of any precision
   for (const unsigned ticks : {1U, 2U, 5U, 20U}) {
     options.ticks = ticks;
     const double before = clock.now();
@@ -64,6 +65,25 @@ TEST_F(MeasureEnergy, takes_a_window_of_as_many_ticks_as_asked_after_the_ramp) {
     EXPECT_GT(periods, ticks + 1);
     EXPECT_LT(periods, ticks + 4);
   }
+}
+
+TEST_F(MeasureEnergy, waits_until_power_is_level) {
+  meter.power = [this](double time) {
+    const double age = batch.first_start ? time - *batch.first_start : -1;
+    return age < 0 ? 120 : 600 * (1 - 0.3 * std::exp(-age / 0.15));
+  };
+  const auto result = measure_energy(batch, meter, options, clock);
+  ASSERT_TRUE(result);
+  EXPECT_NEAR(result->at("power").value, 600, 0.01 * 600);
+  EXPECT_EQ(result->at("power").n, 3);
+}
+
+TEST_F(MeasureEnergy, gives_up_waiting_for_a_level_and_says_how_uncertain_it_is) {
+  meter.power = [](double time) { return std::fmod(time, 0.4) < 0.2 ? 400 : 600; };
+  const auto result = measure_energy(batch, meter, options, clock);
+  ASSERT_TRUE(result);
+  EXPECT_GT(result->at("power").stderr_value, options.noise * result->at("power").value);
+  EXPECT_LT(clock.now() / meter.period, options.most_ticks + 4);
 }
 
 TEST_F(MeasureEnergy, does_not_count_the_ticks_of_the_ramp) {
