@@ -6,7 +6,6 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "evaluate/tick_times.hpp"
@@ -64,6 +63,13 @@ struct Replay {
   double seconds;  ///< device time
 };
 
+/// What the meter told beside the energy.
+struct Sample {
+  double time;
+  std::optional<double> sm_clock, memory_clock, temperature;
+  std::vector<std::string> throttle_reasons;
+};
+
 class EnergyLoop {
  public:
   EnergyLoop(Batch& batch, PowerMeter& meter, const EnergyOptions& options, Clock& clock)
@@ -83,7 +89,8 @@ class EnergyLoop {
   [[nodiscard]] std::size_t window_begin() const { return ticks_.size() - 1 - window_ticks(); }
   [[nodiscard]] bool finished() const;
   [[nodiscard]] Samples launch_seconds(double begin, double end) const;
-  [[nodiscard]] std::vector<std::string> flags() const;
+  [[nodiscard]] Samples sampled(std::optional<double> Sample::*value, const WindowPower& window) const;
+  [[nodiscard]] std::vector<std::string> flags(const WindowPower& window) const;
   tl::expected<std::map<std::string, Quantity>, Failure> result() const;
 
   Batch& batch_;
@@ -97,11 +104,8 @@ class EnergyLoop {
   double next_sample_ = 0;
   std::vector<Tick> ticks_;  ///< after the load began; the first ends a tick that was partly idle
   std::vector<Replay> replays_;
-  bool drained_ = false;
-
-  Samples sm_clock_, memory_clock_, temperature_;
-  std::map<std::string, int> reasons_;
-  int reason_samples_ = 0;
+  std::vector<Sample> samples_;
+  std::vector<double> drained_;  ///< when the device was found without work
 };
 
 std::optional<Failure> EnergyLoop::keep_busy() {
@@ -111,7 +115,7 @@ std::optional<Failure> EnergyLoop::keep_busy() {
     if (!*seconds) break;
     replays_.push_back({clock_.now(), **seconds});
   }
-  if (batch_.outstanding() == 0 && !replays_.empty() && in_window()) drained_ = true;
+  if (batch_.outstanding() == 0 && !replays_.empty()) drained_.push_back(clock_.now());
   unsigned wanted = least_queued;
   if (!replays_.empty() && replays_.back().seconds > 0) {
     const double replays = std::ceil(queued_seconds / replays_.back().seconds);
@@ -146,11 +150,8 @@ void EnergyLoop::sample() {
   const double now = clock_.now();
   if (!in_window() || now < next_sample_) return;
   next_sample_ = now + sample_seconds;
-  if (const auto value = meter_.sm_clock_hz()) sm_clock_.add(*value);
-  if (const auto value = meter_.memory_clock_hz()) memory_clock_.add(*value);
-  if (const auto value = meter_.temperature_celsius()) temperature_.add(*value);
-  for (const auto& reason : meter_.throttle_reasons()) ++reasons_[reason];
-  ++reason_samples_;
+  samples_.push_back(
+      {now, meter_.sm_clock_hz(), meter_.memory_clock_hz(), meter_.temperature_celsius(), meter_.throttle_reasons()});
 }
 
 std::optional<Failure> EnergyLoop::loop() {
@@ -196,12 +197,28 @@ Samples EnergyLoop::launch_seconds(double begin, double end) const {
   return inside;
 }
 
-std::vector<std::string> EnergyLoop::flags() const {
-  std::vector<std::string> result;
-  for (const auto& [reason, count] : reasons_) {
-    if (count > throttled_share * reason_samples_) result.push_back(reason);
+Samples EnergyLoop::sampled(std::optional<double> Sample::*value, const WindowPower& window) const {
+  Samples result;
+  for (const auto& sample : samples_) {
+    if (sample.time >= window.begin && sample.time <= window.end && sample.*value) result.add(*(sample.*value));
   }
-  if (drained_) result.emplace_back("drained");
+  return result;
+}
+
+std::vector<std::string> EnergyLoop::flags(const WindowPower& window) const {
+  const auto inside = [&](double time) { return time >= window.begin && time <= window.end; };
+  std::map<std::string, int> reasons;
+  int samples = 0;
+  for (const auto& sample : samples_) {
+    if (!inside(sample.time)) continue;
+    ++samples;
+    for (const auto& reason : sample.throttle_reasons) ++reasons[reason];
+  }
+  std::vector<std::string> result;
+  for (const auto& [reason, count] : reasons) {
+    if (count > throttled_share * samples) result.push_back(reason);
+  }
+  if (std::any_of(drained_.begin(), drained_.end(), inside)) result.emplace_back("drained");
   return result;
 }
 
@@ -219,15 +236,18 @@ tl::expected<std::map<std::string, Quantity>, Failure> EnergyLoop::result() cons
   if (seconds.empty()) return tl::unexpected(measurement_failure(meter_, "no replay of the batch ended in the window"));
 
   std::map<std::string, Quantity> quantities;
-  quantities["power"] = {power.watts, "W", power.standard_error, power.intervals, flags()};
+  quantities["power"] = {power.watts, "W", power.standard_error, power.intervals, flags(power)};
   const double time = seconds.mean();
   const double time_share = seconds.count() > 1 && time > 0 ? seconds.standard_error() / time : 0;
   const double power_share = power.watts > 0 ? power.standard_error / power.watts : 0;
   const double energy = power.watts * time;
-  quantities["energy"] = {energy, "J", energy * std::hypot(power_share, time_share), power.intervals, flags()};
-  if (!sm_clock_.empty()) quantities["sm_clock"] = quantity(sm_clock_, "Hz");
-  if (!memory_clock_.empty()) quantities["memory_clock"] = quantity(memory_clock_, "Hz");
-  if (!temperature_.empty()) quantities["temperature"] = quantity(temperature_, "degC");
+  quantities["energy"] = {energy, "J", energy * std::hypot(power_share, time_share), power.intervals, flags(power)};
+  auto add = [&](const char* name, std::optional<double> Sample::*value, const char* unit) {
+    if (const Samples samples = sampled(value, power); !samples.empty()) quantities[name] = quantity(samples, unit);
+  };
+  add("sm_clock", &Sample::sm_clock, "Hz");
+  add("memory_clock", &Sample::memory_clock, "Hz");
+  add("temperature", &Sample::temperature, "degC");
   return quantities;
 }
 
