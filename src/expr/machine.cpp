@@ -337,16 +337,11 @@ Fault Machine::unary(const Step& step, const Slot& a, Slot& target) {
 }
 
 Fault Machine::append(const Step& step, const Slot& list, const Slot& element) {
-  // Only lists of this machine are appended to, and the newest ones first.
-  for (auto it = lists_.rbegin(); it != lists_.rend(); ++it) {
-    if (it->get() != list.list) continue;
-    if ((*it)->size() == longest_list) {
-      return fail(step, Fault::work, "a list of more than {} elements", longest_list);
-    }
-    (*it)->push_back(to_value(element));
-    return work(step, element.type == Value::Type::list ? 1 + element.list->size() : 1);
-  }
-  return Fault::none;
+  // Compiled code appends only to lists that new_list() made, and nobody else has seen yet.
+  auto& elements = const_cast<Value::List&>(*list.list);
+  if (elements.size() == longest_list) return fail(step, Fault::work, "a list of more than {} elements", longest_list);
+  elements.push_back(to_value(element));
+  return work(step, element.type == Value::Type::list ? 1 + element.list->size() : 1);
 }
 
 Fault Machine::check_size(const Step& step, const Value::List& list) {

@@ -85,8 +85,8 @@ struct Program::Code {
 };
 
 // Limits on the work of one evaluation.
-inline constexpr std::size_t longest_list = std::size_t{1} << 20;
-inline constexpr std::size_t most_elements = std::size_t{1} << 22;  ///< over all lists and iterations
+inline constexpr std::size_t longest_list = std::size_t{1} << 18;
+inline constexpr std::size_t most_elements = std::size_t{1} << 20;  ///< over all lists and iterations
 
 /// Compiles `root` for values given in the order of `names`.
 Program::Code compile_program(const std::string& text, const ast::Node& root, int locals,

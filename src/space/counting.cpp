@@ -1,9 +1,14 @@
 #include "space/counting.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <utility>
 
 #include "space/builder.hpp"
+#include "space/lowering.hpp"
 #include "space/order.hpp"
 #include "space/plan.hpp"
 #include "space/random.hpp"
@@ -32,6 +37,36 @@ std::optional<Diagram> count_group(Model& model, const Group& group, std::size_t
   return build_diagram(model, make_plan(model, group, other), most_edges);
 }
 
+TooTied too_tied(const Model& model, const Group& group) {
+  TooTied result;
+  for (const std::size_t variable : group.variables) result.parameters.push_back(model.variables[variable]);
+  return result;
+}
+
+/// Throws where a restriction fails with an error of type at a point that satisfies all restrictions before it.
+void check_types(const Definition& definition, std::size_t restriction) {
+  Question question;
+  question.restrictions.resize(restriction);
+  std::iota(question.restrictions.begin(), question.restrictions.end(), std::size_t{0});
+  question.failing = restriction;
+  for (const Fault fault : {Fault::type, Fault::work}) {
+    question.fault = fault;
+    const auto failing = count_points(definition, question);
+    if (!failing || failing->ranking.size() == 0) continue;
+    const Point point = failing->ranking.point(0);
+    const Expression& expression = definition.expressions[restriction];
+    std::vector<Value> values;
+    for (std::size_t i = 0; i < point.size(); ++i) values.push_back(definition.parameters[i].values[point[i]]);
+    const EvaluationFault details = expression.compile(definition.names).explain_fault(values);
+    std::string place;
+    for (const std::size_t i : parameters_of(expression.root(), definition.names)) {
+      place += fmt::format("{}{} = {}", place.empty() ? "" : ", ", definition.names[i], values[i].str());
+    }
+    throw UsageError(fmt::format("{}: {} (at {})", definition.restrictions[restriction].place,
+                                 ExpressionError(expression.text(), details.column, details.reason).what(), place));
+  }
+}
+
 /// Whether the point answers the question.
 class Judge {
  public:
@@ -55,14 +90,15 @@ class Judge {
 
 }  // namespace
 
-std::optional<Counted> count_points(const Definition& definition, const Question& question, std::size_t most_edges) {
+tl::expected<Counted, TooTied> count_points(const Definition& definition, const Question& question,
+                                            std::size_t most_edges) {
   Model model = make_model(definition, question);
   Counted result;
   std::vector<Diagram> diagrams;
   if (!model.empty) {
     for (const Group& group : find_groups(model)) {
       auto diagram = count_group(model, group, most_edges, result.lexicographic);
-      if (!diagram) return std::nullopt;
+      if (!diagram) return tl::unexpected(too_tied(model, group));
       model.empty = model.empty || diagram->size() == 0;
       diagrams.push_back(std::move(*diagram));
     }
@@ -75,6 +111,23 @@ std::optional<Counted> count_points(const Definition& definition, const Question
   for (Diagram& diagram : diagrams) diagram.rename_variables(model.variables);
   result.ranking = Ranking(std::move(diagrams), std::move(model.domains), definition.parameters);
   return result;
+}
+
+Counted count_valid(const Definition& definition, std::size_t most_edges) {
+  Question all;
+  all.restrictions.resize(definition.restrictions.size());
+  std::iota(all.restrictions.begin(), all.restrictions.end(), std::size_t{0});
+  auto counted = count_points(definition, all, most_edges);
+  if (!counted) {
+    std::string names;
+    for (const std::size_t i : counted.error().parameters) names += (names.empty() ? "" : ", ") + definition.names[i];
+    throw UsageError(fmt::format(
+        "counting the search space: the restrictions tie {} parameters together ({}) in more ways than can be counted; "
+        "give them fewer values, or restrictions on fewer parameters each",
+        counted.error().parameters.size(), names));
+  }
+  for (const std::size_t restriction : counted->suspects) check_types(definition, restriction);
+  return std::move(*counted);
 }
 
 PointCount estimate_points(const Definition& definition, const Question& question, std::size_t most_edges) {

@@ -10,27 +10,24 @@ namespace wattune {
 
 class IdMap {
  public:
-  [[nodiscard]] std::uint32_t size() const { return size_; }
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(keys_.size()); }
 
   /// The number of the key; a new one gets the number size().
   std::uint32_t number(std::uint64_t key) {
-    if (std::size_t{size_} * 2 >= slots_.size()) grow();
+    if (keys_.size() * 2 >= slots_.size()) grow();
     for (std::size_t at = place(key);; at = (at + 1) & (slots_.size() - 1)) {
-      Slot& slot = slots_[at];
-      if (slot.number == none) {
-        slot = {key, size_};
-        return size_++;
+      const std::uint32_t number = slots_[at];
+      if (number == none) {
+        slots_[at] = size();
+        keys_.push_back(key);
+        return slots_[at];
       }
-      if (slot.key == key) return slot.number;
+      if (keys_[number] == key) return number;
     }
   }
 
  private:
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-  struct Slot {
-    std::uint64_t key = 0;
-    std::uint32_t number = none;
-  };
 
   [[nodiscard]] std::size_t place(std::uint64_t key) const {
     key ^= key >> 32;
@@ -39,19 +36,19 @@ class IdMap {
   }
 
   void grow() {
-    const std::vector<Slot> old = std::move(slots_);
-    slots_.assign(old.empty() ? 64 : old.size() * 2, Slot{});
-    shift_ = old.empty() ? 58 : shift_ - 1;
-    for (const Slot& slot : old) {
-      if (slot.number == none) continue;
-      std::size_t at = place(slot.key);
-      while (slots_[at].number != none) at = (at + 1) & (slots_.size() - 1);
-      slots_[at] = slot;
+    // Small tables grow slowly, to touch little memory; large ones fast, to be rebuilt seldom.
+    const unsigned bits = slots_.empty() ? 6 : 64 - shift_ + (slots_.size() < 65536 ? 1 : 2);
+    shift_ = 64 - bits;
+    slots_.assign(std::size_t{1} << bits, none);
+    for (std::uint32_t number = 0; number < size(); ++number) {
+      std::size_t at = place(keys_[number]);
+      while (slots_[at] != none) at = (at + 1) & (slots_.size() - 1);
+      slots_[at] = number;
     }
   }
 
-  std::vector<Slot> slots_;
-  std::uint32_t size_ = 0;
+  std::vector<std::uint32_t> slots_;  ///< numbers, at places given by the keys
+  std::vector<std::uint64_t> keys_;   ///< by number
   unsigned shift_ = 58;
 };
 

@@ -213,13 +213,12 @@ std::optional<NodeId> Lowering::compared(Operation operation, const ast::Node& l
     if (!found) return std::nullopt;
     return model_.graph.unary(Op::logical_not, *found);
   }
-  auto a = value(left);
+  const auto a = value(left);
   if (!a) return std::nullopt;
-  auto b = value(right);
+  const auto b = value(right);
   if (!b) return std::nullopt;
   const bool swapped = operation == Operation::greater || operation == Operation::greater_equal;
-  if (swapped) std::swap(a, b);
-  return model_.graph.comparison(op_of(operation), *a, *b, swapped);
+  return model_.graph.comparison(op_of(operation), swapped ? *b : *a, swapped ? *a : *b, swapped);
 }
 
 std::optional<NodeId> Lowering::membership(const ast::Node& left, const ast::Node& right) {

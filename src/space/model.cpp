@@ -120,12 +120,6 @@ Definition Definition::parse(std::vector<Parameter> parameters, std::vector<Rest
   return definition;
 }
 
-std::vector<const Value*> Definition::values(std::span<const std::uint32_t> point) const {
-  std::vector<const Value*> result;
-  for (std::size_t i = 0; i < point.size(); ++i) result.push_back(&parameters[i].values[point[i]]);
-  return result;
-}
-
 Model make_model(const Definition& definition, const Question& question) {
   Model model;
   model.definition = &definition;

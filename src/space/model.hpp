@@ -24,9 +24,6 @@ struct Definition {
 
   /// @throws UsageError for a faulty restriction or parameter.
   static Definition parse(std::vector<Parameter> parameters, std::vector<Restriction> restrictions);
-
-  /// The values at a point.
-  [[nodiscard]] std::vector<const Value*> values(std::span<const std::uint32_t> point) const;
 };
 
 /// A restriction, or a part of one that must hold, as a node of the graph: its value must be 1, without fault.

@@ -1,13 +1,9 @@
 #include "space/search_space.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
-#include <numeric>
 #include <utility>
 
-#include "space/lowering.hpp"
 #include "space/space_impl.hpp"
 
 namespace wattune {
@@ -22,34 +18,6 @@ std::string to_string(Count count) {
   return digits;
 }
 
-namespace {
-
-/// Throws where a restriction fails with an error of type at a point that satisfies all restrictions before it.
-void check_types(const Definition& definition, std::size_t restriction) {
-  Question question;
-  question.restrictions.resize(restriction);
-  std::iota(question.restrictions.begin(), question.restrictions.end(), std::size_t{0});
-  question.failing = restriction;
-  for (const Fault fault : {Fault::type, Fault::work}) {
-    question.fault = fault;
-    const auto failing = count_points(definition, question, most_edges_ever);
-    if (!failing || failing->ranking.size() == 0) continue;
-    const std::vector<const Value*> point = definition.values(failing->ranking.point(0));
-    const Expression& expression = definition.expressions[restriction];
-    std::vector<Value> values;
-    for (const Value* value : point) values.push_back(*value);
-    const EvaluationFault details = expression.compile(definition.names).explain_fault(values);
-    std::string place;
-    for (const std::size_t i : parameters_of(expression.root(), definition.names)) {
-      place += fmt::format("{}{} = {}", place.empty() ? "" : ", ", definition.names[i], values[i].str());
-    }
-    throw UsageError(fmt::format("{}: {} (at {})", definition.restrictions[restriction].place,
-                                 ExpressionError(expression.text(), details.column, details.reason).what(), place));
-  }
-}
-
-}  // namespace
-
 SearchSpace::SearchSpace(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
 SearchSpace SearchSpace::build(std::vector<Parameter> parameters, std::vector<Restriction> restrictions) {
@@ -57,18 +25,7 @@ SearchSpace SearchSpace::build(std::vector<Parameter> parameters, std::vector<Re
   auto impl = std::make_shared<Impl>();
   impl->definition = Definition::parse(std::move(parameters), std::move(restrictions));
   for (const Parameter& parameter : impl->definition.parameters) impl->cartesian *= parameter.values.size();
-  Question all;
-  all.restrictions.resize(impl->definition.restrictions.size());
-  std::iota(all.restrictions.begin(), all.restrictions.end(), std::size_t{0});
-  auto counted = count_points(impl->definition, all, most_edges_ever);
-  if (!counted) {
-    throw UsageError(fmt::format(
-        "counting the search space of {} points: its restrictions tie too many parameters together; give fewer values, "
-        "or restrictions on fewer parameters each",
-        to_string(impl->cartesian)));
-  }
-  for (const std::size_t restriction : counted->suspects) check_types(impl->definition, restriction);
-  impl->counted = std::move(*counted);
+  impl->counted = count_valid(impl->definition);
   impl->build_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return SearchSpace(std::move(impl));
 }
