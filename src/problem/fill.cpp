@@ -269,7 +269,7 @@ std::vector<std::byte> read_npy(const Fill& fill, const ElementType& type, std::
 
 std::vector<std::byte> filled(const Problem& problem, const Fill& fill, const ElementType& type, std::uint64_t size) {
   std::uint64_t count = 0;
-  if (__builtin_mul_overflow(size, type.bytes, &count) || count > std::numeric_limits<std::int64_t>::max()) {
+  if (__builtin_mul_overflow(size, type.bytes, &count) || count > max_argument_bytes) {
     throw UsageError(fmt::format("{} elements of {} bytes are too many; give a smaller Size", size, type.bytes));
   }
   try {

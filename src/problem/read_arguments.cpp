@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/hash.hpp"
 #include "expr/nearest_name.hpp"
@@ -85,7 +84,7 @@ std::uint64_t read_size(Reading& reading, const JsonNode& node, const ElementTyp
               (has_list ? "; in Size a parameter stands for the list of its values: use max(...)" : ""));
   }
   std::uint64_t bytes = 0;
-  if (__builtin_mul_overflow(size, type.bytes, &bytes) || bytes > std::numeric_limits<std::int64_t>::max()) {
+  if (__builtin_mul_overflow(size, type.bytes, &bytes) || bytes > max_argument_bytes) {
     node.fail(fmt::format("{} elements of {} bytes are too many; give a smaller size", size, type.bytes));
   }
   return size;
@@ -173,7 +172,7 @@ void check_total_size(const Reading& reading, const JsonNode& node) {
   std::uint64_t total = 0;
   for (const Argument& argument : reading.problem.arguments) {
     const std::uint64_t bytes = argument.size * argument.type.bytes;
-    if (__builtin_add_overflow(total, bytes, &total) || total > std::numeric_limits<std::int64_t>::max()) {
+    if (__builtin_add_overflow(total, bytes, &total) || total > max_argument_bytes) {
       node.fail("all arguments together are too large; give smaller sizes");
     }
   }

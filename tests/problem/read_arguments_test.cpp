@@ -82,8 +82,8 @@ TEST_F(ReadArgumentsTest, sizes_that_overflow_are_errors) {
   EXPECT_THAT(sized("\"2**62\""), HasSubstr("4611686018427387904 elements of 8 bytes are too many"));
   EXPECT_THAT(sized("9223372036854775807"), HasSubstr("are too many"));
   EXPECT_THAT(sized("\"1e30\""), HasSubstr("below 2^63"));
-  EXPECT_THAT(parse_error(with(&Parts::arguments, R"([{"Type": "int8", "MemoryType": "Vector", "Size": "2**62"},
-      {"Type": "int8", "MemoryType": "Vector", "Size": "2**62"}])")), HasSubstr("KernelSpecification.Arguments: all arguments together are too large"));
+  EXPECT_THAT(parse_error(with(&Parts::arguments, R"([{"Type": "int8", "MemoryType": "Vector", "Size": "2**40"},
+      {"Type": "int8", "MemoryType": "Vector", "Size": "2**40"}])")), HasSubstr("KernelSpecification.Arguments: all arguments together are too large"));
 }
 
 TEST_F(ReadArgumentsTest, a_parameter_in_a_size_is_the_list_of_its_values) {
