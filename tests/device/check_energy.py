@@ -3,17 +3,15 @@
 
 usage: check_energy.py JOURNAL [CONFIGURATIONS] [SECONDS]
 
-For some configurations spread over the journal, the kernel is compiled with nvcc, looped through CuPy, and the energy
-counter is read through pynvml around the loop. Prints energy per launch by both, and their ratio. Needs nvcc, CuPy and
-pynvml; changes no setting of the device.
+For some configurations spread over the journal, the kernel is compiled and looped through CuPy, and the energy counter
+is read through pynvml around the loop. Prints energy per launch by both, and their ratio. Needs CuPy and pynvml;
+changes no setting of the device.
 """
 
 import collections
 import json
 import pathlib
-import subprocess
 import sys
-import tempfile
 import time
 
 import cupy
@@ -23,13 +21,11 @@ import pynvml
 KERNEL = pathlib.Path(__file__).resolve().parents[2] / "kernels" / "gemm" / "gemm.cu"
 
 
-def load(configuration, folder):
-    # A file of its own for each configuration: CuPy remembers modules by path.
-    cubin = folder / ("-".join(map(str, configuration.values())) + ".cubin")
-    defines = [f"-D{name}={value}" for name, value in configuration.items()]
-    capability = cupy.cuda.Device().compute_capability
-    subprocess.run(["nvcc", "-cubin", f"-arch=sm_{capability}", "-std=c++17", *defines, "-o", cubin, KERNEL], check=True)
-    return cupy.RawModule(path=str(cubin)).get_function("gemm")
+def load(configuration):
+    """The kernel of a configuration, by NVRTC, as wattune compiles it: nvcc's code may differ in speed."""
+    defines = "".join(f"#define {name} {value}\n" for name, value in configuration.items())
+    options = ("-std=c++17", f"-I{KERNEL.parent}")
+    return cupy.RawModule(code=defines + KERNEL.read_text(), options=options, backend="nvrtc").get_function("gemm")
 
 
 class Counter:
@@ -107,16 +103,15 @@ def main():
     counter = Counter()
     worst = 0
     print(f"{'wattune J':>10} {'pynvml J':>10} {'ratio':>8} {'ms':>9} {'W':>7}")
-    with tempfile.TemporaryDirectory() as folder:
-        for evaluation in chosen:
-            p = evaluation["configuration"]
-            kernel = load(p, pathlib.Path(folder))
-            grid, block = (m // p["MWG"], n // p["NWG"]), (p["MDIMC"], p["NDIMC"])
-            arguments = (numpy.int32(m), numpy.int32(n), numpy.int32(k), numpy.float32(1.5), numpy.float32(0.5), a, b, c)
-            energy, seconds_each, power = measure(lambda: kernel(grid, block, arguments), seconds, counter)
-            ours = evaluation["quantities"]["energy"]["value"]
-            worst = max(worst, abs(ours / energy - 1))
-            print(f"{ours:10.5f} {energy:10.5f} {ours / energy:8.4f} {seconds_each * 1e3:9.4f} {power:7.1f}")
+    for evaluation in chosen:
+        p = evaluation["configuration"]
+        kernel = load(p)
+        grid, block = (m // p["MWG"], n // p["NWG"]), (p["MDIMC"], p["NDIMC"])
+        arguments = (numpy.int32(m), numpy.int32(n), numpy.int32(k), numpy.float32(1.5), numpy.float32(0.5), a, b, c)
+        energy, seconds_each, power = measure(lambda: kernel(grid, block, arguments), seconds, counter)
+        ours = evaluation["quantities"]["energy"]["value"]
+        worst = max(worst, abs(ours / energy - 1))
+        print(f"{ours:10.5f} {energy:10.5f} {ours / energy:8.4f} {seconds_each * 1e3:9.4f} {power:7.1f}")
     print(f"largest difference: {100 * worst:.2f} %")
 
 
