@@ -224,7 +224,7 @@ int run_tune(const TuneArguments& arguments) {
   const auto objectives = choose_objectives(arguments, problem);
   const Budget budget = choose_budget(arguments, problem);
   const auto space = build_space(problem);
-  const auto strategy = make_strategy(arguments.strategy, space, arguments.seed);
+  const auto strategy = make_strategy(arguments.strategy, space, arguments.seed, objectives.front());
   const fs::path folder = choose_output(arguments, problem);
   const ScratchFolder scratch;
   auto progress_options = ProgressOptions::for_stderr();

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "strategy/local_search.hpp"
 
 namespace wattune {
 
@@ -14,7 +15,7 @@ namespace {
 /// Every valid configuration, in the order of the space.
 class BruteForce : public Strategy {
  public:
-  BruteForce(const SearchSpace& space, std::uint64_t) : space_(space) {}
+  BruteForce(const SearchSpace& space, std::uint64_t, const Objective&) : space_(space) {}
 
   std::vector<Point> ask(std::size_t n) override {
     std::vector<Point> points;
@@ -31,7 +32,7 @@ class BruteForce : public Strategy {
 /// Every valid configuration, in a random order.
 class RandomSearch : public Strategy {
  public:
-  RandomSearch(const SearchSpace& space, std::uint64_t seed) : space_(space), seed_(seed) {}
+  RandomSearch(const SearchSpace& space, std::uint64_t seed, const Objective&) : space_(space), seed_(seed) {}
 
   std::vector<Point> ask(std::size_t n) override {
     std::vector<Point> points;
@@ -56,11 +57,11 @@ class RandomSearch : public Strategy {
   std::size_t next_ = 0;
 };
 
-using Maker = std::unique_ptr<Strategy> (*)(const SearchSpace&, std::uint64_t);
+using Maker = std::unique_ptr<Strategy> (*)(const SearchSpace&, std::uint64_t, const Objective&);
 
 template <class S>
-std::unique_ptr<Strategy> make(const SearchSpace& space, std::uint64_t seed) {
-  return std::make_unique<S>(space, seed);
+std::unique_ptr<Strategy> make(const SearchSpace& space, std::uint64_t seed, const Objective& objective) {
+  return std::make_unique<S>(space, seed, objective);
 }
 
 struct Entry {
@@ -72,6 +73,7 @@ const std::vector<Entry>& entries() {
   static const std::vector<Entry> all = {
       {{"random", "uniformly random, without replacement, until the budget or the space ends"}, &make<RandomSearch>},
       {{"brute_force", "every valid configuration, in the order of the space"}, &make<BruteForce>},
+      {{"local_search", "to the first better neighbour, restarted at random"}, &make<LocalSearch>},
   };
   return all;
 }
@@ -87,10 +89,11 @@ const std::vector<StrategyDescription>& strategy_descriptions() {
   return descriptions;
 }
 
-std::unique_ptr<Strategy> make_strategy(const std::string& name, const SearchSpace& space, std::uint64_t seed) {
+std::unique_ptr<Strategy> make_strategy(const std::string& name, const SearchSpace& space, std::uint64_t seed,
+                                        const Objective& objective) {
   std::vector<std::string> names;
   for (const auto& entry : entries()) {
-    if (entry.description.name == name) return entry.maker(space, seed);
+    if (entry.description.name == name) return entry.maker(space, seed, objective);
     names.push_back(entry.description.name);
   }
   throw UsageError(fmt::format("--strategy: there is no strategy '{}'; there are: {}", name, fmt::join(names, ", ")));

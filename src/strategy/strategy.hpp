@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "problem/problem.hpp"
 #include "result/evaluation.hpp"
 #include "space/search_space.hpp"
 
@@ -22,9 +23,11 @@ class Strategy {
   virtual void tell(const Point& point, const Evaluation& evaluation) = 0;
 };
 
-/// @param name one of strategy_names(). The space must outlive the strategy.
+/// @param name one of strategy_descriptions(). The space must outlive the strategy.
+/// @param objective what the search is to better; strategies that do not learn ignore it.
 /// @throws UsageError that lists the names there are.
-std::unique_ptr<Strategy> make_strategy(const std::string& name, const SearchSpace& space, std::uint64_t seed);
+std::unique_ptr<Strategy> make_strategy(const std::string& name, const SearchSpace& space, std::uint64_t seed,
+                                        const Objective& objective = {"time", Direction::minimize});
 
 struct StrategyDescription {
   std::string name;

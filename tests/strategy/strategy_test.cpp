@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
 #include <set>
 
 #include "base/error.hpp"
@@ -50,6 +54,75 @@ TEST(RandomSearch, depends_on_the_seed_and_not_on_how_many_are_asked_for_at_a_ti
   const auto other = all_of(*make_strategy("random", space, 2), 1);
   EXPECT_EQ(one, same);
   EXPECT_NE(one, other);
+}
+
+/// Tells a strategy of everything it proposes, one at a time, and returns the costs in order.
+std::vector<double> search(Strategy& strategy, const std::function<double(const Point&)>& cost, std::size_t budget) {
+  std::vector<double> costs;
+  while (costs.size() < budget) {
+    const auto points = strategy.ask(3);
+    if (points.empty()) break;
+    for (const auto& point : points) {
+      Evaluation evaluation;
+      const double value = cost(point);
+      if (std::isinf(value)) {
+        evaluation.outcome = Outcome::crash;
+      } else {
+        evaluation.quantities["time"].value = value;
+      }
+      strategy.tell(point, evaluation);
+      costs.push_back(value);
+    }
+  }
+  return costs;
+}
+
+TEST(LocalSearch, finds_the_minimum_of_a_smooth_space_of_which_it_sees_a_small_part) {
+  std::vector<Parameter> parameters;
+  std::string sum;
+  for (int i = 0; i < 10; ++i) {
+    Parameter parameter{"p" + std::to_string(i), {}};
+    for (int value = 1; value <= 20; ++value) parameter.values.emplace_back(value);
+    sum += (i > 0 ? " + " : "") + parameter.name;
+    parameters.push_back(parameter);
+  }
+  const auto space = SearchSpace::build(parameters, {{sum + " <= 105", "here"}});
+  ASSERT_GT(space.size(), 1000000000U);  // far too many to list
+  const auto cost = [](const Point& point) {
+    double total = 1;
+    for (std::size_t i = 0; i < point.size(); ++i) total += std::pow(static_cast<double>(point[i]) - static_cast<double>(i), 2);
+    return total;
+  };
+  const auto strategy = make_strategy("local_search", space, 1);
+  const auto costs = search(*strategy, cost, 3000);
+  EXPECT_EQ(*std::min_element(costs.begin(), costs.end()), 1);
+}
+
+TEST(LocalSearch, proposes_every_configuration_once_in_the_end_also_where_most_fail) {
+  const auto space = small_space();
+  const auto strategy = make_strategy("local_search", space, 4);
+  std::set<Point> seen;
+  const auto costs = search(
+      *strategy,
+      [&](const Point& point) {
+        EXPECT_TRUE(seen.insert(point).second);
+        EXPECT_TRUE(space.contains(point));
+        return point[0] % 3 == 0 ? std::numeric_limits<double>::infinity() : point[1] + 1.0;
+      },
+      10000);
+  EXPECT_EQ(costs.size(), 435U);
+}
+
+TEST(LocalSearch, waits_to_be_told_before_it_goes_on_from_a_start) {
+  const auto space = small_space();
+  const auto strategy = make_strategy("local_search", space, 4);
+  const auto first = strategy->ask(10);
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_TRUE(strategy->ask(10).empty());
+  Evaluation evaluation;
+  evaluation.quantities["time"].value = 1;
+  strategy->tell(first[0], evaluation);
+  EXPECT_EQ(strategy->ask(10).size(), 10U);
 }
 
 TEST(MakeStrategy, lists_the_names_there_are_for_one_there_is_not) {
