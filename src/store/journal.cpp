@@ -60,28 +60,36 @@ void sync_folder(const fs::path& folder) {
 
 void make_folder(const fs::path& folder) {
   std::error_code error;
-  if (!fs::create_directories(folder, error) || error) {
-    if (error) throw folder_error(folder, error.value());
-    return;
+  std::vector<fs::path> parents;  // of what is to be made
+  for (fs::path path = fs::absolute(folder); !fs::exists(path, error) && path.has_relative_path();
+       path = path.parent_path()) {
+    parents.push_back(path.parent_path());
   }
-  sync_folder(fs::absolute(folder).parent_path());
+  fs::create_directories(folder, error);
+  if (error) throw folder_error(folder, error.value());
+  for (const auto& parent : parents) sync_folder(parent);
 }
 
-/// Writes all of it. @return errno of the failure, 0 for none.
-int write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = ::write(fd, text.data(), text.size());
+/// Writes all of a text. @param written bytes that were. @return errno of the failure, 0 for none.
+int write_all(int fd, std::string_view text, std::size_t& written) {
+  written = 0;
+  while (written < text.size()) {
+    const ssize_t n = ::write(fd, text.data() + written, text.size() - written);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno;
-    text.remove_prefix(static_cast<std::size_t>(n));
+    written += static_cast<std::size_t>(n);
   }
   return 0;
+}
+int write_all(int fd, std::string_view text) {
+  std::size_t written = 0;
+  return write_all(fd, text, written);
 }
 
 /// A new journal with its header, which comes under its name whole or not at all.
 FileDescriptor make_file(const fs::path& file, const std::string& header) {
   const fs::path draft = file.string() + ".new";
-  FileDescriptor fd(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
+  FileDescriptor fd(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666));
   int error = fd ? write_all(fd.get(), header) : errno;
   if (error == 0 && ::fsync(fd.get()) != 0) error = errno;
   if (error == 0 && ::rename(draft.c_str(), file.c_str()) != 0) error = errno;
@@ -119,23 +127,30 @@ std::string file_stem(const std::string& name) {
   return stem.empty() ? "problem" : stem.substr(0, 100);
 }
 
-/// Why journals of the same problem in the folder are not gone on with.
+/// Why journals of the same problem in the folder are not gone on with: of several, why the newest is not.
 std::vector<std::string> notes_on_others(const fs::path& file, const JournalHeader& header) {
-  std::vector<std::string> notes;
   const std::string prefix = file_stem(header.problem_name) + "-";
+  std::vector<std::pair<fs::file_time_type, fs::path>> others;
   std::error_code error;
   for (fs::directory_iterator entry(file.parent_path(), error), end; !error && entry != end; entry.increment(error)) {
     const fs::path& other = entry->path();
     if (other == file || other.extension() != ".jsonl" || !other.filename().string().starts_with(prefix)) continue;
+    std::error_code ignored;
+    others.emplace_back(fs::last_write_time(other, ignored), other);
+  }
+  std::sort(others.rbegin(), others.rend());
+  for (const auto& [time, other] : others) {
     try {
       const auto conflict = read_journal_header(other).conflict_with(header);
-      if (conflict) notes.push_back(fmt::format("journal '{}' is left as it is: {}", other.string(), *conflict));
+      if (!conflict) continue;
+      const std::string more = others.size() > 1 ? fmt::format(" (and {} more)", others.size() - 1) : "";
+      return {fmt::format("a new journal '{}' is begun and '{}'{} is left as it is: {}", file.string(), other.string(),
+                          more, *conflict)};
     } catch (const UsageError&) {
       // Not a journal, or damaged: nothing is said about a file that is not used.
     }
   }
-  std::sort(notes.begin(), notes.end());
-  return notes;
+  return {};
 }
 
 /// What of the journal's circumstances is not as it was when it was begun, though its results still count.
@@ -165,6 +180,7 @@ struct Journal::Impl {
   }
   void keep();
   void throw_error();
+  bool cut_off(std::size_t bytes);
   void write_line(const std::string& line);
 
   const fs::path file;
@@ -178,11 +194,11 @@ struct Journal::Impl {
   std::condition_variable work;      ///< for the thread: something to sync, or to end
   std::condition_variable done;      ///< for flush()
   std::uint64_t size = 0;            ///< bytes of whole lines
-  bool torn = false;                 ///< the file holds part of a line beyond `size`
+  std::size_t torn = 0;              ///< bytes beyond them of a line that could not be cut off
   std::uint64_t appended = 0;        ///< lines
   std::uint64_t synced = 0;          ///< of them, on disk or given up
   std::optional<std::string> error;  ///< of the thread, not yet thrown
-  bool lock_lost = false;
+  std::string lock_lost;             ///< why; empty while it is held
   bool ending = false;
 
   std::thread thread;
@@ -215,13 +231,12 @@ void Journal::Impl::keep() {
     }
     if (Clock::now() < next_beat) continue;
     next_beat = Clock::now() + period;
-    if (lock_lost) continue;
+    if (!lock_lost.empty()) continue;
     held.unlock();
     const bool ours = lock.touch();
     held.lock();
     if (ours) continue;
-    lock_lost = true;
-    error = fmt::format(
+    lock_lost = fmt::format(
         "the lock '{}' of the journal was taken over or deleted while this process was suspended; stop "
         "one of the two runs that write to '{}'",
         lock.file().string(), file.string());
@@ -237,37 +252,41 @@ Journal::Impl::~Impl() {
   if (thread.joinable()) thread.join();
 }
 
-/// Throws what the thread met with, once. Needs the mutex.
+/// Throws what the thread met with: a failed sync once, a lost lock every time. Needs the mutex.
 void Journal::Impl::throw_error() {
+  if (!lock_lost.empty()) throw RunError(lock_lost);
   if (error) throw RunError(*std::exchange(error, std::nullopt));
+}
+
+/// Cuts off what lies behind the whole lines, if it is what this process has left there: were it that of a process that
+/// took the lock over, it would be whole lines too. Needs the mutex.
+bool Journal::Impl::cut_off(std::size_t bytes) {
+  struct stat status {};
+  return ::fstat(fd.get(), &status) == 0 && static_cast<std::uint64_t>(status.st_size) == size + bytes &&
+         ::ftruncate(fd.get(), static_cast<off_t>(size)) == 0;
 }
 
 /// Needs the mutex.
 void Journal::Impl::write_line(const std::string& line) {
-  auto cut = [&] { return ::ftruncate(fd.get(), static_cast<off_t>(size)) == 0; };
-  if (torn) torn = !cut();
+  if (torn > 0 && cut_off(torn)) torn = 0;
   // What could not be cut off gets an end of its own, so that it spoils no line but itself.
-  const std::string text = torn ? "\n" + line : line;
-  const int failure = write_all(fd.get(), text);
+  const std::string text = torn > 0 ? "\n" + line : line;
+  std::size_t written = 0;
+  const int failure = write_all(fd.get(), text, written);
+  torn += written;
   if (failure == 0) {
-    if (torn) {
-      struct stat status {};
-      if (::fstat(fd.get(), &status) == 0) size = static_cast<std::uint64_t>(status.st_size);
-      torn = false;
-    } else {
-      size += text.size();
-    }
+    size += std::exchange(torn, 0);
     return;
   }
   std::string message =
       fmt::format("cannot append to the journal '{}': {}; ", file.string(), system_error_text(failure));
-  if (!torn && cut()) {
+  if (torn == 0 || cut_off(torn)) {
+    torn = 0;
     message += "the results before are kept; ";
   } else {
-    torn = true;
     message += fmt::format(
-        "part of a line could not be cut off its end ({}) and will be skipped, the results before are "
-        "kept; ",
+        "part of a line could not be cut off its end ({}) and will be skipped, the results before "
+        "are kept; ",
         system_error_text(errno));
   }
   throw RunError(message + advice(failure) + ", then run the same command again to go on");
@@ -334,6 +353,7 @@ void Journal::append(const Evaluation& evaluation) {
                                .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
                            "\n";
   const std::lock_guard held(impl_->mutex);
+  if (!impl_->lock_lost.empty()) impl_->throw_error();
   impl_->write_line(line);
   ++impl_->appended;
   impl_->work.notify_one();

@@ -74,11 +74,12 @@ class Journal {
   /// Appends. The line is written at once and synced by a thread of the journal's own, never holding the caller up for
   /// the disk. Any thread may call it.
   /// @throws RunError for a full disk or any other write error: nothing of this evaluation stays in the file, all
-  /// before it does, and a later append may succeed. Also throws, with the line written, what the thread has met with
-  /// since the last call (a sync that failed, a lock that was lost): such an error surfaces once, here or from flush().
+  /// before it does, and a later append may succeed. Also throws, with the line written, for a sync that has failed
+  /// since the last call: that surfaces once, here or from flush(). Throws without writing where the lock was lost.
   void append(const Evaluation& evaluation);
 
-  /// Waits until everything appended is on disk. @throws RunError for what the thread has met with.
+  /// Waits until everything appended is on disk. The destructor waits too, but tells of no error.
+  /// @throws RunError for a sync that has failed since the last call, and where the lock was lost.
   void flush();
 
  private:

@@ -357,8 +357,8 @@ TEST_F(JournalTest, AnEditedKernelOpensANewJournalAndSaysSo) {
   const Journal journal = Journal::open(folder.path(), header);
   EXPECT_NE(journal.file(), old_file);
   EXPECT_THAT(journal.before().evaluations, IsEmpty());
-  EXPECT_THAT(journal.notes(),
-              ElementsAre(AllOf(HasSubstr(old_file.string()), HasSubstr("another version of the problem"))));
+  EXPECT_THAT(journal.notes(), ElementsAre(AllOf(HasSubstr("a new journal"), HasSubstr(old_file.string()),
+                                                 HasSubstr("another version of the problem"))));
 }
 
 TEST_F(JournalTest, AnotherBoardOrDriverOfTheSameModelGoesOn) {
