@@ -4,14 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <optional>
-#include <set>
-#include <sstream>
 #include <string_view>
 
 #include "base/hash.hpp"
+#include "problem/source_scanner.hpp"
 
 namespace wattune::opencl {
 
@@ -112,54 +109,18 @@ std::string string_literal(std::string_view text) {
   return result + '"';
 }
 
-std::optional<std::string> content_of(const std::filesystem::path& path) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
-/// The names in #include lines, those that conditions or comments switch off among them: too many do no harm.
-std::vector<std::string> included_names(const std::string& text) {
-  std::vector<std::string> names;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    std::string_view rest = trimmed(line);
-    if (!rest.starts_with('#')) continue;
-    rest = trimmed(rest.substr(1));
-    if (!rest.starts_with("include")) continue;
-    rest = trimmed(rest.substr(7));
-    if (rest.size() < 2 || (rest.front() != '"' && rest.front() != '<')) continue;
-    const std::size_t end = rest.find(rest.front() == '"' ? '"' : '>', 1);
-    if (end != std::string_view::npos) names.emplace_back(rest.substr(1, end - 1));
-  }
-  return names;
-}
-
 /// A hash of all files that a source includes, directly or not; empty where there are none.
-std::string hash_of_includes(const std::string& source, const std::vector<std::filesystem::path>& folders) {
+std::string hash_of_includes(const CompileRequest& request, const std::vector<std::filesystem::path>& folders) {
+  KernelSource source;
+  source.text = request.source;
+  source.file = folders.front() / std::filesystem::path(request.file).filename();
+  for (const std::filesystem::path& folder : folders) source.options.push_back("-I" + folder.string());
+  std::vector<std::string> warnings;
+  scan_kernel(source, folders.front(), warnings);
+  if (source.includes.empty()) return {};
   Hasher hasher;
-  std::set<std::filesystem::path> seen;
-  std::vector<std::pair<std::filesystem::path, std::string>> open = {{folders.front(), source}};
-  while (!open.empty()) {
-    const auto [own_folder, text] = std::move(open.back());
-    open.pop_back();
-    for (const std::string& name : included_names(text)) {
-      std::vector<std::filesystem::path> places = {own_folder};
-      places.insert(places.end(), folders.begin(), folders.end());
-      for (const std::filesystem::path& place : places) {
-        const std::filesystem::path path = (place / name).lexically_normal();
-        auto content = content_of(path);
-        if (!content) continue;
-        if (seen.insert(path).second) {
-          hasher.add(path.string()).add(*content);
-          open.emplace_back(path.parent_path(), std::move(*content));
-        }
-        break;
-      }
-    }
-  }
-  return seen.empty() ? std::string() : hasher.hex();
+  for (const auto& [path, content] : source.includes) hasher.add(path.string()).add(content);
+  return hasher.hex();
 }
 
 }  // namespace
@@ -206,7 +167,7 @@ std::string full_source(const CompileRequest& request, const BuildOptions& optio
   };
   for (const auto& [name, value] : options.defines) define(name, value);
   for (const auto& [name, value] : request.defines) define(name, value);
-  const std::string hash = hash_of_includes(request.source, options.include_paths);
+  const std::string hash = hash_of_includes(request, options.include_paths);
   if (!hash.empty()) source += fmt::format("// included files: {}\n", hash);
   source += "#line 1";
   if (!request.file.empty()) source += " " + string_literal(request.file);
