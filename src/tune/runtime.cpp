@@ -12,7 +12,7 @@ Runtime::Runtime(int argc, char** argv) {
   if (argc != 2) return;
   const std::string_view command = argv[1];
   if (command != worker_command && command != compile_command) return;
-  Channel channel(FileDescriptor(Child::channel_fd));
+  Channel channel{FileDescriptor{Child::channel_fd}};
   const int code = command == worker_command ? run_worker(std::move(channel)) : run_compiler(std::move(channel));
   std::exit(code);
 }
