@@ -17,7 +17,17 @@ namespace wattune {
 namespace {
 /// A variant that has killed this many processes is not tried again.
 constexpr int max_attempts = 2;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#elif defined(__has_feature)
+constexpr bool sanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool sanitized = false;
+#endif
 }  // namespace
+
+unsigned long long default_memory_limit() { return sanitized ? 0 : 8ULL << 30; }
 
 CompilePool::CompilePool(CompilePoolOptions options) : options_(std::move(options)) {
   options_.processes = std::max(1U, options_.processes);
