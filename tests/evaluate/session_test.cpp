@@ -377,6 +377,19 @@ TEST_F(SessionTest, NoiseIsTimedLongerUntilTheTimeIsUp) {
   EXPECT_LT(device.launched, 150u);
 }
 
+TEST_F(SessionTest, ALaunchAboveTheLimitIsNotTimedFurther) {
+  const Problem problem = twice_problem();
+  Session session(problem, device, nullptr, options);
+  const auto binary = device.add("k", twice, [](unsigned) { return 0.06; });
+  const auto abandoned = session.evaluate(binary, {16}, 0.05).evaluation;
+  EXPECT_TRUE(abandoned.ok());
+  EXPECT_THAT(abandoned.quantities.at("time").flags, ElementsAre("abandoned_early"));
+  EXPECT_EQ(device.launched, 1u);
+  const auto timed = session.evaluate(binary, {16}, 0.07).evaluation;
+  EXPECT_THAT(timed.quantities.at("time").flags, IsEmpty());
+  EXPECT_GE(timed.quantities.at("time").n, options.min_batches);
+}
+
 // ---- repeated work
 
 Problem counting_problem(Reset reset) {
