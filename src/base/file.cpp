@@ -13,6 +13,11 @@
 
 namespace wattune {
 
+namespace {
+/// No file that is read whole is larger; what goes on for ever (/dev/zero) must not fill the memory.
+constexpr std::size_t largest_file = std::size_t{1} << 28;
+}  // namespace
+
 FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
   if (this != &other) {
     reset();
@@ -54,6 +59,7 @@ std::string read_file(const std::filesystem::path& path, std::string_view what) 
     if (n < 0) throw fail(errno);
     if (n == 0) return content;
     content.append(buffer, static_cast<std::size_t>(n));
+    if (content.size() > largest_file) throw fail(EFBIG);
   }
 }
 

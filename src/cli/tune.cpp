@@ -17,6 +17,7 @@
 #include "report/progress.hpp"
 #include "report/summary.hpp"
 #include "report/table.hpp"
+#include "result/metrics.hpp"
 #include "tune/backends.hpp"
 #include "tune/live_evaluator.hpp"
 #include "tune/scratch.hpp"
@@ -70,6 +71,18 @@ std::vector<Objective> choose_objectives(const TuneArguments& arguments, const P
     }
   }
   return objectives;
+}
+
+/// A misspelt name in a metric is told before anything is measured.
+void check_metrics(const Problem& problem) {
+  static const std::vector<std::string> measured = {"time",     "time_min",     "time_spread", "reset_time", "max_error", "energy",
+                                                    "power",    "sm_clock",     "memory_clock", "temperature"};
+  for (const auto& name : MetricSet(problem).inputs()) {
+    if (std::find(measured.begin(), measured.end(), name) != measured.end()) continue;
+    throw UsageError(fmt::format("{}: wattune.Metrics: a metric uses '{}', which is no parameter, no earlier metric and "
+                                 "nothing that is measured; there are: {}",
+                                 problem.file.string(), name, fmt::join(measured, ", ")));
+  }
 }
 
 /// True where an objective is energy or power, or a metric made of them.
@@ -168,7 +181,8 @@ void print_first_line(const Problem& problem, const SearchSpace& space, const De
                       const std::vector<Objective>& objectives, const Budget& budget, const std::string& meter,
                       const fs::path& folder, const TuneArguments& arguments) {
   std::vector<std::string> names;
-  for (const auto& objective : objectives) {
+  if (arguments.verify_only) names.emplace_back("verify only");
+  for (const auto& objective : arguments.verify_only ? std::vector<Objective>() : objectives) {
     names.push_back((objective.direction == Direction::minimize ? "minimize " : "maximize ") + objective.name);
   }
   fmt::print(stderr,
@@ -189,9 +203,12 @@ void print_profile(const Profile& profile, double seconds) {
   row("everything else", seconds - profile.busy_seconds() - profile.idle_seconds);
   row("all", seconds);
   row("(compilers, meanwhile)", profile.compile_seconds);
-  fmt::print(stderr, "{}{} evaluations; {} variants compiled, {} found in the cache; device idle {:.1f} % of the time after "
-             "the first {} evaluations\n", table.text(), profile.evaluations, profile.compiled, profile.cached,
-             100 * profile.idle_share(), Profile::start);
+  fmt::print(stderr, "{}{} evaluations; {} variants compiled, {} found in the cache\n", table.text(),
+             profile.evaluations, profile.compiled, profile.cached);
+  if (profile.evaluations > Profile::start) {
+    fmt::print(stderr, "The device was idle {:.1f} % of the time after the first {} evaluations.\n",
+               100 * profile.idle_share(), Profile::start);
+  }
 }
 
 /// Prints results as asked, then what ended the run early, if anything did. @return the exit code.
@@ -221,6 +238,7 @@ int run_tune(const TuneArguments& arguments) {
   Chosen chosen = choose(arguments);
   const Problem& problem = chosen.problem;
   print_warnings(problem.warnings);
+  check_metrics(problem);
   const auto objectives = choose_objectives(arguments, problem);
   const Budget budget = choose_budget(arguments, problem);
   const auto space = build_space(problem);
@@ -264,7 +282,10 @@ int run_tune(const TuneArguments& arguments) {
     progress.plan(state.planned);
     progress.add(evaluation, state.last_reused);
   };
-  options.on_wait = [&](const TuneState&) { progress.tick(); };
+  options.on_wait = [&](const TuneState& state) {
+    progress.plan(state.planned);
+    progress.tick();
+  };
   const TuneResult result = tune(problem, space, *strategy, evaluator, journal, options);
   progress.finish();
 

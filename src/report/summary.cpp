@@ -235,7 +235,11 @@ class Summary {
         return std::any_of(evaluations_.begin(), evaluations_.end(),
                            [&](const auto& e) { return e.ok() && e.quantities.contains(name); });
       };
-      if (has(metric.name)) continue;
+      // Energy is measured only where it is asked for: no news.
+      if (has(metric.name) || !has("time")) continue;
+      const auto& used = metric.expression.names();
+      const bool of_energy = std::any_of(used.begin(), used.end(), [](const auto& n) { return n == "energy" || n == "power"; });
+      if (of_energy && !has("energy")) continue;
       std::vector<std::string> missing;
       for (const auto& name : metric.expression.names()) {
         const bool parameter = std::find(names_.begin(), names_.end(), name) != names_.end();

@@ -309,7 +309,7 @@ void LiveEvaluator::request_reference() {
     request.file = kernel.file.string();
     request.options = kernel.options;
     request.include_paths = {kernel.file.parent_path().string()};
-    request.includes_hash = includes_hash_;
+    request.includes_hash = problem_.hash;  // its file may include others than the tuned kernel does
     request.kernel_name = kernel.name;
   } else {
     reference_configuration_ = problem_.defaults;

@@ -38,6 +38,7 @@ class Run {
       loop();
       journal_.flush();
       check_that_something_builds(true);
+      check_that_something_runs();
     } catch (const Error&) {
       result_.error = std::current_exception();
     }
@@ -146,6 +147,12 @@ class Run {
         "{}: kernel '{}' did not build in any of the {} configurations tried; correct it (or give --keep-going to go on "
         "all the same). The compiler said:\n{}",
         problem_.kernel.file.string(), problem_.kernel.kernel_name, build_failures_, build_message_));
+  }
+
+  void check_that_something_runs() const {
+    if (result_.interrupted || result_.state.evaluated == 0 || result_.state.failed < result_.state.evaluated) return;
+    throw RunError(fmt::format("none of the {} configurations tried succeeded; the table counts the reasons",
+                               result_.state.evaluated));
   }
 
   void update_time() { result_.state.seconds = monotonic_seconds() - began_; }

@@ -19,12 +19,12 @@ using nlohmann::json;
 
 void WorkerClient::start(const json& open_request, double timeout_seconds) {
   child_.emplace(Child::start(own_executable(), {worker_command}, child_options_));
-  phase_ = "open";
   request(open_request, State::opening, timeout_seconds);
 }
 
 void WorkerClient::request(const json& message, State state, double timeout_seconds) {
   state_ = state;
+  phase_ = state == State::opening ? "open" : state == State::referencing ? "reference" : "load";
   deadline_ = monotonic_seconds() + timeout_seconds;
   [[maybe_unused]] const bool sent = child_->channel().send(message);
 }

@@ -1,9 +1,11 @@
 // A worker: opens one device and measures on it, one request after the other.
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <exception>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -83,6 +85,7 @@ class Worker {
     const std::string device = request.at("device");
     backend_ = make_backend(backend_of_device(device));
     device_ = backend_->open(device);
+    check_memory();
     if (request.at("energy").get<bool>()) open_meter();
     MeasureOptions measure;
     measure.energy_ticks = request.at("energy_ticks");
@@ -96,6 +99,28 @@ class Worker {
             {"needs", needs == Session::Needs::nothing            ? "nothing"
                       : needs == Session::Needs::reference_kernel ? "reference_kernel"
                                                                   : "default_configuration"}};
+  }
+
+  /// Before the content of arguments is made, which takes its time.
+  void check_memory() const {
+    const DeviceInfo& device = device_->info();
+    double total = 0;
+    for (const auto& argument : problem_.arguments) {
+      if (argument.memory != MemoryKind::vector && argument.memory != MemoryKind::constant) continue;
+      const double bytes = static_cast<double>(argument.size) * static_cast<double>(argument.type.bytes);
+      total += bytes;
+      const auto most = static_cast<double>(device.max_allocation);
+      if (most > 0 && bytes > most) fail_for_memory("argument " + argument.name + " needs", bytes, most);
+    }
+    const auto all = static_cast<double>(device.global_memory);
+    if (all > 0 && total > all) fail_for_memory("the arguments need", total, all);
+  }
+
+  [[noreturn]] void fail_for_memory(const std::string& who, double bytes, double limit) const {
+    throw DeviceError(fmt::format("{}: {} {:.3g} GiB, {} ({}) has {:.3g} GiB for it; make the problem smaller, for example "
+                                  "with --problem-size",
+                                  problem_.file.string(), who, bytes / (1U << 30), device_->info().id,
+                                  device_->info().name, limit / (1U << 30)));
   }
 
   void open_meter() {
@@ -161,6 +186,18 @@ class Worker {
   std::unique_ptr<Session> session_;
 };
 
+/// A compiler that cannot write its temporary files fails without a good reason: that is no fault of the kernel.
+void check_temporary_folder() {
+  std::error_code error;
+  const auto folder = std::filesystem::temp_directory_path(error);
+  const auto space = std::filesystem::space(folder, error);
+  constexpr std::uintmax_t enough = 1 << 20;
+  if (!error && space.available >= enough) return;
+  throw RunError("cannot compile: the temporary folder '" + folder.string() + "' " +
+                 (error ? "cannot be used (" + error.message() + ")" : std::string("is full")) +
+                 "; free some space, or set TMPDIR to another folder");
+}
+
 /// Compiles, or finds in the cache what was compiled before. Refusals of the compiler are cached too.
 json compile(Compiler& compiler, BinaryCache* cache, const CompileRequest& request) {
   std::optional<CompileOutcome> outcome;
@@ -172,6 +209,7 @@ json compile(Compiler& compiler, BinaryCache* cache, const CompileRequest& reque
   const bool cached = outcome.has_value();
   if (!cached) {
     outcome = compiler.compile(request);
+    if (!*outcome) check_temporary_folder();
     if (cache != nullptr) cache->keep(key, *outcome);
   } else if (*outcome) {
     (*outcome)->cached = true;
