@@ -103,14 +103,16 @@ Fault Machine::work(const Step& step, std::size_t elements) {
 }
 
 Value::List& Machine::new_list(Slot& target) {
-  lists_.push_back(std::make_unique<Value::List>());
-  target = Slot(static_cast<const Value::List*>(lists_.back().get()));
-  return *lists_.back();
+  auto& lists = made().lists;
+  lists.push_back(std::make_unique<Value::List>());
+  target = Slot(static_cast<const Value::List*>(lists.back().get()));
+  return *lists.back();
 }
 
 const std::string* Machine::new_string(std::string text) {
-  strings_.push_back(std::make_unique<std::string>(std::move(text)));
-  return strings_.back().get();
+  auto& strings = made().strings;
+  strings.push_back(std::make_unique<std::string>(std::move(text)));
+  return strings.back().get();
 }
 
 Fault Machine::integer_operation(const Step& step, std::int64_t a, std::int64_t b, Slot& target) {
@@ -368,6 +370,41 @@ Fault Machine::binary(const Step& step, const Slot& a, const Slot& b, Slot& targ
   return subscript(step, a, b, target);
 }
 
+namespace {
+
+/// The usual case, which most of the time is spent in: two integers whose result fits. False for all others.
+inline bool quick(Instruction instruction, const Slot& a, const Slot& b, Slot& target) {
+  if (a.type != Value::Type::integer || b.type != Value::Type::integer) return false;
+  const std::int64_t x = a.integer;
+  const std::int64_t y = b.integer;
+  std::int64_t result = 0;
+  switch (instruction) {
+    case Instruction::add:
+      if (arithmetic::add(x, y, result) != Fault::none) return false;
+      break;
+    case Instruction::subtract:
+      if (arithmetic::subtract(x, y, result) != Fault::none) return false;
+      break;
+    case Instruction::multiply:
+      if (arithmetic::multiply(x, y, result) != Fault::none) return false;
+      break;
+    case Instruction::modulo:
+      if (arithmetic::modulo(x, y, result) != Fault::none) return false;
+      break;
+    case Instruction::equal: target = Slot(x == y); return true;
+    case Instruction::not_equal: target = Slot(x != y); return true;
+    case Instruction::less: target = Slot(x < y); return true;
+    case Instruction::less_equal: target = Slot(x <= y); return true;
+    case Instruction::greater: target = Slot(x > y); return true;
+    case Instruction::greater_equal: target = Slot(x >= y); return true;
+    default: return false;
+  }
+  target = Slot(result);
+  return true;
+}
+
+}  // namespace
+
 Fault Machine::run(const Program::Code& code, Slot* registers, Slot& result) {
   const Step* const steps = code.steps.data();
   for (const Step* step = steps;; ++step) {
@@ -401,7 +438,11 @@ Fault Machine::run(const Program::Code& code, Slot* registers, Slot& result) {
         if (!more) step = steps + step->b - 1;
         break;
       }
-      default: fault = binary(*step, a, registers[step->b], target); break;
+      default: {
+        const Slot& b = registers[step->b];
+        if (quick(step->instruction, a, b, target)) continue;
+        fault = binary(*step, a, b, target);
+      }
     }
     if (fault != Fault::none) return fault;
   }

@@ -63,9 +63,18 @@ class Machine {
   /// The same for the faults of arithmetic, which need no words of their own. `fault` may be none.
   Fault check(const Step& step, Fault fault);
 
+  /// Lists and strings made on the way. Most expressions make none.
+  struct Made {
+    std::vector<std::unique_ptr<Value::List>> lists;
+    std::vector<std::unique_ptr<std::string>> strings;
+  };
+  Made& made() {
+    if (!made_) made_ = std::make_unique<Made>();
+    return *made_;
+  }
+
   EvaluationFault* details_;
-  std::vector<std::unique_ptr<Value::List>> lists_;
-  std::vector<std::unique_ptr<std::string>> strings_;
+  std::unique_ptr<Made> made_;
   std::size_t elements_ = 0;
 };
 

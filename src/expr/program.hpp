@@ -13,7 +13,7 @@ namespace wattune {
 /// A value in a register. Strings and lists are referred to, never owned: they live in the constants of the program, in
 /// the values it was called with, or in the machine that runs it.
 struct Slot {
-  Value::Type type = Value::Type::integer;
+  Value::Type type;
   union {
     bool boolean;
     std::int64_t integer;
@@ -22,9 +22,10 @@ struct Slot {
     const Value::List* list;
   };
 
-  Slot() : integer(0) {}
+  /// Holds nothing yet: registers are many, and each is written before it is read.
+  Slot() = default;
   explicit Slot(bool value) : type(Value::Type::boolean), boolean(value) {}
-  explicit Slot(std::int64_t value) : integer(value) {}
+  explicit Slot(std::int64_t value) : type(Value::Type::integer), integer(value) {}
   explicit Slot(double value) : type(Value::Type::floating), floating(value) {}
   explicit Slot(const std::string* value) : type(Value::Type::string), string(value) {}
   explicit Slot(const Value::List* value) : type(Value::Type::list), list(value) {}

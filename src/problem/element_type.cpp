@@ -69,10 +69,14 @@ std::string to_string(const ElementType& type) {
 Tolerance default_tolerance(const ElementType& type) {
   // Wide enough for sums of thousands of products taken in another order, tight enough to catch a lost term.
   switch (type.scalar) {
-    case ScalarType::half: return {1e-3, 1e-2};
-    case ScalarType::float32: return {1e-5, 1e-4};
-    case ScalarType::float64: return {1e-12, 1e-9};
-    default: return {};
+    case ScalarType::half:
+      return {1e-3, 1e-2};
+    case ScalarType::float32:
+      return {1e-5, 1e-4};
+    case ScalarType::float64:
+      return {1e-12, 1e-9};
+    default:
+      return {};
   }
 }
 

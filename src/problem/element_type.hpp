@@ -8,7 +8,21 @@
 
 namespace wattune {
 
-enum class ScalarType { boolean, int8, uint8, int16, uint16, int32, uint32, int64, uint64, half, float32, float64, custom };
+enum class ScalarType {
+  boolean,
+  int8,
+  uint8,
+  int16,
+  uint16,
+  int32,
+  uint32,
+  int64,
+  uint64,
+  half,
+  float32,
+  float64,
+  custom
+};
 
 struct ElementType {
   ScalarType scalar = ScalarType::float32;

@@ -36,19 +36,32 @@ struct Boolean {
 template <typename Function>
 void with_scalar(ScalarType scalar, Function&& function) {
   switch (scalar) {
-    case ScalarType::boolean: return function(Boolean{});
-    case ScalarType::int8: return function(std::int8_t{});
-    case ScalarType::uint8: return function(std::uint8_t{});
-    case ScalarType::int16: return function(std::int16_t{});
-    case ScalarType::uint16: return function(std::uint16_t{});
-    case ScalarType::int32: return function(std::int32_t{});
-    case ScalarType::uint32: return function(std::uint32_t{});
-    case ScalarType::int64: return function(std::int64_t{});
-    case ScalarType::uint64: return function(std::uint64_t{});
-    case ScalarType::half: return function(Half{});
-    case ScalarType::float32: return function(float{});
-    case ScalarType::float64: return function(double{});
-    case ScalarType::custom: break;
+    case ScalarType::boolean:
+      return function(Boolean{});
+    case ScalarType::int8:
+      return function(std::int8_t{});
+    case ScalarType::uint8:
+      return function(std::uint8_t{});
+    case ScalarType::int16:
+      return function(std::int16_t{});
+    case ScalarType::uint16:
+      return function(std::uint16_t{});
+    case ScalarType::int32:
+      return function(std::int32_t{});
+    case ScalarType::uint32:
+      return function(std::uint32_t{});
+    case ScalarType::int64:
+      return function(std::int64_t{});
+    case ScalarType::uint64:
+      return function(std::uint64_t{});
+    case ScalarType::half:
+      return function(Half{});
+    case ScalarType::float32:
+      return function(float{});
+    case ScalarType::float64:
+      return function(double{});
+    case ScalarType::custom:
+      break;
   }
   throw UsageError("elements of a custom type can be filled with zeros, from a file or by a script only");
 }
@@ -73,7 +86,8 @@ bool convert(const Value& value, T& result) {
     const double number = value.as_double();
     // One above the largest is a power of two and exact.
     const double above = std::ldexp(1.0, std::numeric_limits<T>::digits);
-    if (std::floor(number) != number || number >= above || number < static_cast<double>(std::numeric_limits<T>::min())) {
+    if (std::floor(number) != number || number >= above ||
+        number < static_cast<double>(std::numeric_limits<T>::min())) {
       return false;
     }
     result = static_cast<T>(number);
@@ -90,7 +104,8 @@ void fill_constant(std::vector<std::byte>& bytes, std::uint64_t scalars, double 
   if (value == 0 && !std::signbit(value)) return;  // the bytes are zero already
   with_scalar(type.scalar, [&](auto scalar) {
     if (!convert(Value(value), scalar)) {
-      throw UsageError(fmt::format("the value {} does not fit the type {}; change one of them", value, to_string(type)));
+      throw UsageError(
+          fmt::format("the value {} does not fit the type {}; change one of them", value, to_string(type)));
     }
     for (std::uint64_t i = 0; i < scalars; ++i) store(bytes, i, scalar);
   });
@@ -151,11 +166,13 @@ void random_floats(std::vector<std::byte>& bytes, std::uint64_t scalars, std::ui
 }
 
 template <typename T>
-void random_integers(std::vector<std::byte>& bytes, std::uint64_t scalars, std::uint64_t state, double low, double high) {
+void random_integers(std::vector<std::byte>& bytes, std::uint64_t scalars, std::uint64_t state, double low,
+                     double high) {
   T first{};
   T last{};
   if (!convert(Value(low), first) || !convert(Value(high - 1), last)) {
-    throw UsageError(fmt::format("random integers from {} to below {} are not of the type; give another Range", low, high));
+    throw UsageError(
+        fmt::format("random integers from {} to below {} are not of the type; give another Range", low, high));
   }
   if constexpr (std::is_same_v<T, Boolean>) {
     for (std::uint64_t i = 0; i < scalars; ++i) {
@@ -178,9 +195,12 @@ std::pair<double, double> random_range(const Fill& fill, const ElementType& type
   switch (type.scalar) {
     case ScalarType::half:
     case ScalarType::float32:
-    case ScalarType::float64: return {0, 1};
-    case ScalarType::boolean: return {0, 2};
-    default: return {0, 100};
+    case ScalarType::float64:
+      return {0, 1};
+    case ScalarType::boolean:
+      return {0, 2};
+    default:
+      return {0, 100};
   }
 }
 
@@ -216,8 +236,8 @@ void fill_generated(std::vector<std::byte>& bytes, std::uint64_t scalars, const 
       values[0] = static_cast<std::int64_t>(i);
       const Value value = program.evaluate(values);
       if (!value.is_number() || !convert(value, scalar)) {
-        throw UsageError(fmt::format("'{}' gives {} at i = {}, which is no {}; correct it", fill.expression, value.str(),
-                                     i, to_string(ElementType{type.scalar, 1, type.scalar_bytes()})));
+        throw UsageError(fmt::format("'{}' gives {} at i = {}, which is no {}; correct it", fill.expression,
+                                     value.str(), i, to_string(ElementType{type.scalar, 1, type.scalar_bytes()})));
       }
       store(bytes, i, scalar);
     }
@@ -239,8 +259,8 @@ std::vector<std::byte> read_piece(const std::filesystem::path& path, std::uint64
   const auto available = static_cast<std::uint64_t>(status.st_size);
   // Looked at before memory is taken: Size may be anything.
   if (offset > available || (count && available - offset < *count)) {
-    throw fail(fmt::format("it has {} bytes, {} from offset {} on are needed; change Size, Offset or the file", available,
-                           count.value_or(0), offset));
+    throw fail(fmt::format("it has {} bytes, {} from offset {} on are needed; change Size, Offset or the file",
+                           available, count.value_or(0), offset));
   }
   std::vector<std::byte> bytes(count.value_or(available - offset));
   std::size_t done = 0;
@@ -256,8 +276,7 @@ std::vector<std::byte> read_piece(const std::filesystem::path& path, std::uint64
 std::vector<std::byte> read_npy(const Fill& fill, const ElementType& type, std::uint64_t size) {
   std::vector<std::byte> content = read_piece(fill.file, 0, std::nullopt);
   try {
-    const std::string_view data =
-        npy_data({reinterpret_cast<const char*>(content.data()), content.size()}, type, size);
+    const std::string_view data = npy_data({reinterpret_cast<const char*>(content.data()), content.size()}, type, size);
     content.erase(content.begin(), content.end() - static_cast<std::ptrdiff_t>(data.size()));
     return content;
   } catch (const UsageError& failure) {

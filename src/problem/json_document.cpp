@@ -36,7 +36,8 @@ class PositionPass {
  private:
   /// `node` is null within a member that a later one of the same name hides.
   void value(const json* node, const std::string& key, Position position, int depth) {
-    if (depth > max_depth) fail(position, key, fmt::format("nested deeper than {} levels; write a flatter file", max_depth));
+    if (depth > max_depth)
+      fail(position, key, fmt::format("nested deeper than {} levels; write a flatter file", max_depth));
     if (node != nullptr) positions_[node] = position;
     if (text_[at_] == '{') {
       object(node != nullptr && node->is_object() ? node : nullptr, key, depth);
@@ -134,8 +135,8 @@ std::string reason_of(const json::exception& error) {
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
   const auto last = before.rfind('\n');
   const auto column = before.size() - (last == std::string_view::npos ? 0 : last + 1) + 1;
-  throw UsageError(fmt::format("{}:{}: column {}: not valid JSON: {}; correct the file there or just before", file, line,
-                               column, reason_of(error)));
+  throw UsageError(fmt::format("{}:{}: column {}: not valid JSON: {}; correct the file there or just before", file,
+                               line, column, reason_of(error)));
 }
 
 }  // namespace
@@ -154,7 +155,9 @@ JsonDocument::JsonDocument(std::string_view text, std::string file)
 
 JsonDocument::~JsonDocument() = default;
 
-JsonNode JsonDocument::root() const { return {*this, *root_, ""}; }
+JsonNode JsonDocument::root() const {
+  return {*this, *root_, ""};
+}
 
 JsonDocument::Position JsonDocument::position(const json& value) const {
   const auto found = positions_.find(&value);
@@ -162,7 +165,8 @@ JsonDocument::Position JsonDocument::position(const json& value) const {
 }
 
 std::string JsonNode::place() const {
-  return fmt::format("{}:{}: {}", document_->file(), document_->position(*value_).line, key_.empty() ? "the file" : key_);
+  return fmt::format("{}:{}: {}", document_->file(), document_->position(*value_).line,
+                     key_.empty() ? "the file" : key_);
 }
 
 void JsonNode::fail(std::string_view message) const {
@@ -179,12 +183,24 @@ void JsonNode::wrong_type(std::string_view needed) const {
   fail(fmt::format("is {}; give {}", given, needed));
 }
 
-bool JsonNode::is_string() const { return value_->is_string(); }
-bool JsonNode::is_object() const { return value_->is_object(); }
-bool JsonNode::is_list() const { return value_->is_array(); }
-bool JsonNode::is_number() const { return value_->is_number(); }
-bool JsonNode::is_integer() const { return value_->is_number_integer(); }
-bool JsonNode::is_boolean() const { return value_->is_boolean(); }
+bool JsonNode::is_string() const {
+  return value_->is_string();
+}
+bool JsonNode::is_object() const {
+  return value_->is_object();
+}
+bool JsonNode::is_list() const {
+  return value_->is_array();
+}
+bool JsonNode::is_number() const {
+  return value_->is_number();
+}
+bool JsonNode::is_integer() const {
+  return value_->is_number_integer();
+}
+bool JsonNode::is_boolean() const {
+  return value_->is_boolean();
+}
 
 std::optional<JsonNode> JsonNode::find(std::string_view name) const {
   if (!value_->is_object()) wrong_type("an object");
@@ -268,7 +284,9 @@ const std::string& JsonNode::one_of(std::initializer_list<std::string_view> allo
   return value;
 }
 
-std::string JsonNode::text() const { return value_->dump(-1, ' ', false, json::error_handler_t::replace); }
+std::string JsonNode::text() const {
+  return value_->dump(-1, ' ', false, json::error_handler_t::replace);
+}
 
 std::string one_line(std::string text) {
   std::replace_if(
@@ -276,6 +294,8 @@ std::string one_line(std::string text) {
   return text;
 }
 
-std::string joined(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
+std::string joined(const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, ", "));
+}
 
 }  // namespace wattune

@@ -106,19 +106,27 @@ std::uint64_t little_endian(std::string_view bytes) {
 std::string numpy_type(const ElementType& type) {
   char kind = 'f';
   switch (type.scalar) {
-    case ScalarType::custom: return "";
-    case ScalarType::boolean: kind = 'b'; break;
+    case ScalarType::custom:
+      return "";
+    case ScalarType::boolean:
+      kind = 'b';
+      break;
     case ScalarType::int8:
     case ScalarType::int16:
     case ScalarType::int32:
-    case ScalarType::int64: kind = 'i'; break;
+    case ScalarType::int64:
+      kind = 'i';
+      break;
     case ScalarType::uint8:
     case ScalarType::uint16:
     case ScalarType::uint32:
-    case ScalarType::uint64: kind = 'u'; break;
+    case ScalarType::uint64:
+      kind = 'u';
+      break;
     case ScalarType::half:
     case ScalarType::float32:
-    case ScalarType::float64: break;
+    case ScalarType::float64:
+      break;
   }
   return fmt::format("{}{}", kind, type.scalar_bytes());
 }
@@ -142,7 +150,8 @@ void check_type(const NpyHeader& header, const ElementType& type, bool complex_p
 
 NpyHeader parse_npy_header(std::string_view content) {
   constexpr std::string_view magic = "\x93NUMPY";
-  if (!content.starts_with(magic) || content.size() < 10) throw UsageError("it is no .npy file; write it with numpy.save");
+  if (!content.starts_with(magic) || content.size() < 10)
+    throw UsageError("it is no .npy file; write it with numpy.save");
   const int major = static_cast<unsigned char>(content[6]);
   if (major < 1 || major > 3) {
     throw UsageError(fmt::format("its .npy format version {} is unknown; versions 1 to 3 can be read", major));
@@ -174,8 +183,9 @@ std::string_view npy_data(std::string_view content, const ElementType& type, std
   std::uint64_t wanted = 0;
   std::uint64_t bytes = 0;
   if (__builtin_mul_overflow(size, components, &wanted) || wanted != numbers) {
-    throw UsageError(fmt::format("its shape {} holds {} numbers, the argument {} elements of {}; change the file or Size",
-                                 shape_text(header.shape), numbers, size, to_string(type)));
+    throw UsageError(
+        fmt::format("its shape {} holds {} numbers, the argument {} elements of {}; change the file or Size",
+                    shape_text(header.shape), numbers, size, to_string(type)));
   }
   if (__builtin_mul_overflow(size, type.bytes, &bytes) || content.size() - header.data_offset != bytes) {
     throw UsageError(fmt::format("it holds {} bytes of data instead of {}; write it again",

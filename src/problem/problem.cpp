@@ -82,9 +82,12 @@ std::vector<std::pair<std::string, std::string>> explicit_defines(const Problem&
 
 std::string_view to_string(ParameterKind kind) {
   switch (kind) {
-    case ParameterKind::code: return "code";
-    case ParameterKind::launch: return "launch";
-    case ParameterKind::device_setting: return "device_setting";
+    case ParameterKind::code:
+      return "code";
+    case ParameterKind::launch:
+      return "launch";
+    case ParameterKind::device_setting:
+      return "device_setting";
   }
   return "code";
 }
@@ -171,7 +174,8 @@ std::vector<std::pair<std::string, std::string>> defines(const Problem& problem,
     }
   }
   std::optional<LaunchShape> shape;
-  const auto add = [&](const std::array<std::string_view, 3>& names, const std::array<std::uint64_t, 3> LaunchShape::*sizes) {
+  const auto add = [&](const std::array<std::string_view, 3>& names,
+                       const std::array<std::uint64_t, 3> LaunchShape::*sizes) {
     for (std::size_t axis = 0; axis < 3; ++axis) {
       // A parameter of that name is defined above, or deliberately not.
       if (!occurs(problem, names[axis]) || is_parameter(problem, names[axis])) continue;
@@ -213,7 +217,8 @@ std::uint64_t shared_memory_bytes(const Problem& problem, const std::vector<Valu
   return as_count(*expression, evaluate_for(problem, *expression, configuration), "SharedMemory", true);
 }
 
-std::uint64_t local_elements(const Problem& problem, const Argument& argument, const std::vector<Value>& configuration) {
+std::uint64_t local_elements(const Problem& problem, const Argument& argument,
+                             const std::vector<Value>& configuration) {
   if (!argument.local_size) return argument.size;
   return as_count(*argument.local_size, evaluate_for(problem, *argument.local_size, configuration),
                   fmt::format("Size of '{}'", argument.name), false);

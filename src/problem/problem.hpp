@@ -1,6 +1,7 @@
 #pragma once
 // A tuning problem: the kernel, its arguments, the space, how outputs are checked, and what is to be minimised.
-// Read from a T1 file (https://github.com/odgaard/TuningSchema) with our additions; docs/problem-file.md describes both.
+// Read from a T1 file (https://github.com/odgaard/TuningSchema) with our additions; docs/problem-file.md describes
+// both.
 
 #include <array>
 #include <cstdint>
@@ -32,13 +33,13 @@ enum class Reset { none, zero, restore };
 struct Fill {
   enum class Kind { constant, random, generator, script, raw_file, npy_file };
   Kind kind = Kind::constant;
-  double value = 0;                            ///< constant: the value; random: the scale
+  double value = 0;                                ///< constant: the value; random: the scale
   std::optional<std::pair<double, double>> range;  ///< random: uniform in [first, second)
-  std::uint64_t seed = 0;                      ///< random
-  std::string expression;                      ///< generator: of the index i, ProblemSize and parameters' value lists
-  std::string command;                         ///< script: a shell command that writes the bytes to stdout
-  std::filesystem::path file;                  ///< raw_file, npy_file: absolute
-  std::uint64_t offset = 0;                    ///< raw_file: bytes to skip
+  std::uint64_t seed = 0;                          ///< random
+  std::string expression;      ///< generator: of the index i, ProblemSize and parameters' value lists
+  std::string command;         ///< script: a shell command that writes the bytes to stdout
+  std::filesystem::path file;  ///< raw_file, npy_file: absolute
+  std::uint64_t offset = 0;    ///< raw_file: bytes to skip
 };
 
 struct Argument {
@@ -56,23 +57,23 @@ struct Argument {
 /// How outputs are judged.
 struct Verification {
   enum class Reference {
-    none,     ///< compare with the default configuration: "consistent"
-    host,     ///< a host function built into the program, by name
-    kernel,   ///< another kernel, run once
-    data      ///< files, one per output
+    none,    ///< compare with the default configuration: "consistent"
+    host,    ///< a host function built into the program, by name
+    kernel,  ///< another kernel, run once
+    data     ///< files, one per output
   };
   Reference reference = Reference::none;
   std::string host_function;
   struct Kernel {
     std::string name;
-    std::string source;                   ///< text of its file (often the tuned kernel's own)
-    std::filesystem::path file;           ///< absolute
-    std::vector<std::string> options;     ///< its include paths among them, absolute
-    std::array<Expression, 3> grid;       ///< work-groups; of ProblemSize
-    std::array<Expression, 3> block;      ///< items of a work-group; of ProblemSize
+    std::string source;                ///< text of its file (often the tuned kernel's own)
+    std::filesystem::path file;        ///< absolute
+    std::vector<std::string> options;  ///< its include paths among them, absolute
+    std::array<Expression, 3> grid;    ///< work-groups; of ProblemSize
+    std::array<Expression, 3> block;   ///< items of a work-group; of ProblemSize
   };
   std::optional<Kernel> kernel;
-  std::map<std::string, Fill> data;       ///< by name of the output argument
+  std::map<std::string, Fill> data;          ///< by name of the output argument
   std::optional<double> absolute_tolerance;  ///< else by the element type, see default_tolerance()
   std::optional<double> relative_tolerance;
 };
@@ -83,8 +84,8 @@ struct Objective {
   Direction direction = Direction::minimize;
 };
 
-/// A number derived from a configuration and its quantities: its expression may use parameters, `time` (s), `power` (W),
-/// `energy` (J), every other measured quantity (SI) and earlier metrics whose names are identifiers.
+/// A number derived from a configuration and its quantities: its expression may use parameters, `time` (s), `power`
+/// (W), `energy` (J), every other measured quantity (SI) and earlier metrics whose names are identifiers.
 struct Metric {
   std::string name;
   Expression expression;
@@ -94,17 +95,17 @@ struct Metric {
 
 /// One kernel source for one language: the problem's own, or an alternative for devices of another kind.
 struct KernelSource {
-  std::string language;                 ///< "CUDA" or "OpenCL"
-  std::string kernel_name;              ///< may hold parameters as whole words: "gemm<TILE, float>"
-  std::filesystem::path file;           ///< absolute
-  std::string text;                     ///< content of `file`, as read
-  std::vector<std::string> options;     ///< compiler options without -I, which are in include_paths
+  std::string language;                              ///< "CUDA" or "OpenCL"
+  std::string kernel_name;                           ///< may hold parameters as whole words: "gemm<TILE, float>"
+  std::filesystem::path file;                        ///< absolute
+  std::string text;                                  ///< content of `file`, as read
+  std::vector<std::string> options;                  ///< compiler options without -I, which are in include_paths
   std::vector<std::filesystem::path> include_paths;  ///< the kernel's own folder first, then -I options
   /// Every file that it includes (directly or not) outside the toolkit: path and content hash.
   std::vector<std::pair<std::filesystem::path, std::string>> includes;
   /// The identifiers that occur in the source, its includes and its options, and the parameters that wattune.Kinds
   /// declares to be code; `pastes` where the files hold a ## operator.
-  std::vector<std::string> identifiers; ///< sorted
+  std::vector<std::string> identifiers;  ///< sorted
   bool pastes = false;
 };
 
@@ -122,24 +123,24 @@ struct Budget {
 
 /// Read with read_problem(); immutable afterwards.
 struct Problem {
-  std::filesystem::path file;             ///< absolute
-  std::string name;                       ///< General.BenchmarkName, else the kernel's name
-  std::vector<std::string> warnings;      ///< one line each, naming file, key and what was ignored
+  std::filesystem::path file;         ///< absolute
+  std::string name;                   ///< General.BenchmarkName, else the kernel's name
+  std::vector<std::string> warnings;  ///< one line each, naming file, key and what was ignored
 
   std::vector<Parameter> parameters;
-  std::vector<ParameterKind> kinds;       ///< one per parameter, for the chosen kernel source
-  std::vector<Value> defaults;            ///< one per parameter (the first value where the file gives none)
+  std::vector<ParameterKind> kinds;  ///< one per parameter, for the chosen kernel source
+  std::vector<Value> defaults;       ///< one per parameter (the first value where the file gives none)
   std::vector<Restriction> restrictions;
 
-  KernelSource kernel;                    ///< the chosen one
-  std::vector<std::string> languages;     ///< all for which there is a source, the file's own first
-  std::vector<std::int64_t> problem_size; ///< as given; may be empty
-  std::uint64_t shared_memory = 0;        ///< dynamic shared memory in bytes
+  KernelSource kernel;                                 ///< the chosen one
+  std::vector<std::string> languages;                  ///< all for which there is a source, the file's own first
+  std::vector<std::int64_t> problem_size;              ///< as given; may be empty
+  std::uint64_t shared_memory = 0;                     ///< dynamic shared memory in bytes
   std::optional<Expression> shared_memory_expression;  ///< of the configuration, where given
   std::vector<Argument> arguments;
   Verification verification;
-  std::vector<Metric> metrics;            ///< those of Workload included
-  std::vector<Objective> objectives;      ///< empty where the file names none
+  std::vector<Metric> metrics;        ///< those of Workload included
+  std::vector<Objective> objectives;  ///< empty where the file names none
   Budget budget;
 
   /// Explicit defines (wattune.Defines); where absent, the defaults apply.
@@ -152,7 +153,7 @@ struct Problem {
   /// Launch expressions; see launch_shape().
   std::array<std::optional<Expression>, 3> global_size;
   std::array<std::optional<Expression>, 3> local_size;
-  bool global_size_in_items = false;      ///< OpenCL convention
+  bool global_size_in_items = false;  ///< OpenCL convention
   std::array<std::vector<Expression>, 3> grid_divisors;
   bool uses_grid_divisors = false;
 
@@ -177,7 +178,8 @@ Problem parse_problem(std::string_view json, const std::filesystem::path& file, 
 /// The defines of a configuration for the chosen kernel: those whose names occur in the source (or may, where it
 /// pastes tokens), in order. Device settings are never among them. Two configurations with equal defines and equal
 /// kernel_name() share one binary. @throws ExpressionError where a define or the launch cannot be computed.
-std::vector<std::pair<std::string, std::string>> defines(const Problem& problem, const std::vector<Value>& configuration);
+std::vector<std::pair<std::string, std::string>> defines(const Problem& problem,
+                                                         const std::vector<Value>& configuration);
 /// The kernel's name with parameters substituted as whole words.
 std::string kernel_name(const Problem& problem, const std::vector<Value>& configuration);
 /// The launch of a configuration. @throws ExpressionError where a size cannot be computed or is not positive.

@@ -1,10 +1,9 @@
 // The hash of everything that results depend on. It takes the parsed problem, so that neither the file's layout nor
 // the folder in which it lies matter.
 
-#include "base/hash.hpp"
-
 #include <bit>
 
+#include "base/hash.hpp"
 #include "problem/reader.hpp"
 
 namespace wattune {
@@ -14,13 +13,17 @@ namespace {
 /// Changed when what is hashed, or what a field means, changes: results of older versions are then not mixed in.
 constexpr std::string_view version = "wattune problem 1";
 
-void add_value(Hasher& hasher, const Value& value) { hasher.add(value.type_name()).add(value.str()); }
+void add_value(Hasher& hasher, const Value& value) {
+  hasher.add(value.type_name()).add(value.str());
+}
 
 void add_expression(Hasher& hasher, const std::optional<Expression>& expression) {
   hasher.add(expression ? expression->text() : "");
 }
 
-void add_number(Hasher& hasher, double value) { hasher.add(std::bit_cast<std::uint64_t>(value)); }
+void add_number(Hasher& hasher, double value) {
+  hasher.add(std::bit_cast<std::uint64_t>(value));
+}
 
 void add_fill(Hasher& hasher, const Fill& fill) {
   hasher.add(static_cast<std::uint64_t>(fill.kind));

@@ -26,9 +26,10 @@ ElementType read_type(const JsonNode& node) {
   }
   const auto type = element_type(name.string(), custom);
   if (!type) {
-    name.fail(fmt::format("unknown type '{}'; give bool, int8 to int64, uint8 to uint64, half, float, double, one of the "
-                          "last three with 2, 4, 8 or 16 components (float4), or custom with TypeSize",
-                          name.string()));
+    name.fail(
+        fmt::format("unknown type '{}'; give bool, int8 to int64, uint8 to uint64, half, float, double, one of the "
+                    "last three with 2, 4, 8 or 16 components (float4), or custom with TypeSize",
+                    name.string()));
   }
   if (const auto bytes = node.find("TypeSize"); bytes && bytes->natural() != type->bytes) {
     bytes->fail(fmt::format("is {}, but {} has {} bytes; remove it", bytes->natural(), to_string(*type), type->bytes));
@@ -44,7 +45,7 @@ MemoryKind read_memory(Reading& reading, const JsonNode& node) {
     return MemoryKind::constant;
   }
   if (kind) reading.warn(*kind, fmt::format("'{}' ignored; only Constant is known", kind->string()));
-  return name == "Scalar" ? MemoryKind::scalar
+  return name == "Scalar"   ? MemoryKind::scalar
          : name == "Vector" ? MemoryKind::vector
          : name == "Local"  ? MemoryKind::local
                             : MemoryKind::symbol;
@@ -142,7 +143,8 @@ bool read_argument(Reading& reading, const JsonNode& node) {
   const auto name = node.find("Name");
   argument.name = name ? name->string() : fmt::format("argument{}", arguments.size());
   for (const Argument& other : arguments) {
-    if (other.name == argument.name) (name ? *name : node).fail(fmt::format("there are two arguments '{}'; rename one", argument.name));
+    if (other.name == argument.name)
+      (name ? *name : node).fail(fmt::format("there are two arguments '{}'; rename one", argument.name));
   }
   argument.type = read_type(node);
   argument.memory = read_memory(reading, node);
@@ -155,7 +157,8 @@ bool read_argument(Reading& reading, const JsonNode& node) {
   }
   const auto additions = additions_of(reading, argument.name);
   if (additions) read_argument_additions(*additions, argument, output_given);
-  if (argument.output && !may_be_output(argument)) node.fail("only memory on the device can be an output; remove Output");
+  if (argument.output && !may_be_output(argument))
+    node.fail("only memory on the device can be an output; remove Output");
   if (argument.output && argument.access == Access::read_only) {
     reading.warn(node, "is an output, although AccessType is ReadOnly; taken as ReadWrite");
     argument.access = Access::read_write;
@@ -180,7 +183,8 @@ void check_total_size(const Reading& reading, const JsonNode& node) {
 
 std::pair<double, double> read_range(const JsonNode& node) {
   const std::vector<JsonNode> ends = node.items();
-  if (ends.size() != 2) node.fail("must be a list of two numbers: the smallest value and the end, which is not included");
+  if (ends.size() != 2)
+    node.fail("must be a list of two numbers: the smallest value and the end, which is not included");
   const double low = ends[0].number();
   const double high = ends[1].number();
   if (!(low < high)) node.fail(fmt::format("[{}, {}) is empty; give the smaller number first", low, high));
@@ -189,7 +193,8 @@ std::pair<double, double> read_range(const JsonNode& node) {
 
 void read_fill_value(const JsonNode& value, const ElementType& type, Fill& fill) {
   fill.value = value.is_boolean() ? (value.boolean() ? 1.0 : 0.0) : value.number();
-  const bool floating = type.scalar == ScalarType::half || type.scalar == ScalarType::float32 || type.scalar == ScalarType::float64;
+  const bool floating =
+      type.scalar == ScalarType::half || type.scalar == ScalarType::float32 || type.scalar == ScalarType::float64;
   // A double holds every integer below 2^53; larger ones go through the expression language, which has 64 bits.
   const bool exact = floating || !value.is_integer() || std::fabs(fill.value) < 9007199254740992.0;
   if (!exact && fill.kind == Fill::Kind::constant) {
@@ -220,7 +225,8 @@ Fill read_fill(Reading& reading, const JsonNode& node, const std::optional<JsonN
   Fill fill;
   const auto fill_type = node.find("FillType");
   const std::string name =
-      fill_type ? fill_type->one_of({"Constant", "Random", "Generator", "Script", "BinaryRaw", "BinaryHDF"}) : "Constant";
+      fill_type ? fill_type->one_of({"Constant", "Random", "Generator", "Script", "BinaryRaw", "BinaryHDF"})
+                : "Constant";
   if (name == "BinaryHDF") fill_type->fail("HDF5 files are not supported; give BinaryRaw with a raw or .npy file");
   const bool from_source = name == "Generator" || name == "Script" || name == "BinaryRaw";
   fill.kind = name == "Random"      ? Fill::Kind::random
@@ -289,7 +295,8 @@ void read_arguments(Reading& reading, const JsonNode& specification) {
   if (!additions) return;
   for (const auto& [name, node] : additions->members()) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    node.fail(fmt::format("the kernel has no argument '{}'{}; give one of: {}", name, did_you_mean(name, names), joined(names)));
+    node.fail(fmt::format("the kernel has no argument '{}'{}; give one of: {}", name, did_you_mean(name, names),
+                          joined(names)));
   }
 }
 

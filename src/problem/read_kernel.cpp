@@ -11,7 +11,9 @@ namespace wattune {
 
 namespace {
 
-bool is_supported(std::string_view language) { return language == "CUDA" || language == "OpenCL"; }
+bool is_supported(std::string_view language) {
+  return language == "CUDA" || language == "OpenCL";
+}
 
 /// The object that describes the source to use: KernelSpecification or an item of wattune.Sources.
 JsonNode choose_source(Reading& reading, const JsonNode& specification) {
@@ -35,9 +37,10 @@ JsonNode choose_source(Reading& reading, const JsonNode& specification) {
   if (wanted.empty()) return specification;
   const auto found = std::find(languages.begin(), languages.end(), wanted);
   if (found == languages.end()) {
-    specification.at("Language").fail(fmt::format(
-        "there is no source in {}, only in: {}; add one under wattune.Sources or choose another device", wanted,
-        joined(languages)));
+    specification.at("Language")
+        .fail(
+            fmt::format("there is no source in {}, only in: {}; add one under wattune.Sources or choose another device",
+                        wanted, joined(languages)));
   }
   return sources[static_cast<std::size_t>(found - languages.begin())];
 }
@@ -45,8 +48,8 @@ JsonNode choose_source(Reading& reading, const JsonNode& specification) {
 void warn_foreign_keys(Reading& reading, const JsonNode& specification) {
   warn_unknown_keys(reading, specification,
                     {"Device", "Language", "CompilerOptions", "Profiling", "KernelName", "KernelFile", "GlobalSizeType",
-                     "SharedMemory", "SimulationInput", "GlobalSize", "LocalSize", "ProblemSize", "GridDivX", "GridDivY",
-                     "GridDivZ", "Arguments", "ReferenceArguments", "Steps"});
+                     "SharedMemory", "SimulationInput", "GlobalSize", "LocalSize", "ProblemSize", "GridDivX",
+                     "GridDivY", "GridDivZ", "Arguments", "ReferenceArguments", "Steps"});
   if (const auto steps = specification.find("Steps")) steps->fail("not supported yet in this version; remove it");
   const auto ignored = [&](std::string_view name, std::string_view instead) {
     if (const auto node = specification.find(name)) reading.warn(*node, fmt::format("ignored; {}", instead));

@@ -30,9 +30,9 @@ Expression read_metric_expression(const Reading& reading, const JsonNode& node) 
 
 void add_metric(Reading& reading, const JsonNode& where, Metric metric) {
   auto& metrics = reading.problem.metrics;
-  const bool taken = std::any_of(metrics.begin(), metrics.end(),
-                                 [&](const Metric& other) { return other.name == metric.name; }) ||
-                     std::find(measured.begin(), measured.end(), metric.name) != measured.end();
+  const bool taken =
+      std::any_of(metrics.begin(), metrics.end(), [&](const Metric& other) { return other.name == metric.name; }) ||
+      std::find(measured.begin(), measured.end(), metric.name) != measured.end();
   if (taken) where.fail(fmt::format("there are two metrics or quantities '{}'; rename this one", metric.name));
   metrics.push_back(std::move(metric));
 }
@@ -48,7 +48,8 @@ Expression read_workload_expression(const Reading& reading, const JsonNode& node
   try {
     const Value value = evaluate_for(reading.problem, expression, reading.problem.defaults);
     if (!value.is_number() || !(value.as_double() >= 0)) {
-      node.fail(fmt::format("is {} for the default configuration; it must be a number that is not negative", value.str()));
+      node.fail(
+          fmt::format("is {} for the default configuration; it must be a number that is not negative", value.str()));
     }
   } catch (const ExpressionError& error) {
     node.fail(error.what());
@@ -70,7 +71,8 @@ void read_workload(Reading& reading) {
     add(*flop, work, "GFLOP/s", "time");
     add(*flop, work, "GFLOP/J", "energy");
   }
-  if (const auto bytes = workload->find("Bytes")) add(*bytes, read_workload_expression(reading, *bytes), "GB/s", "time");
+  if (const auto bytes = workload->find("Bytes"))
+    add(*bytes, read_workload_expression(reading, *bytes), "GB/s", "time");
 }
 
 }  // namespace
@@ -109,8 +111,8 @@ void read_objectives(Reading& reading) {
     }
     Objective objective{name.string(), Direction::minimize};
     const auto index = static_cast<std::size_t>(found - known.begin());
-    const auto better = index < measured.size() ? std::optional(Direction::minimize)
-                                                : problem.metrics[index - measured.size()].better;
+    const auto better =
+        index < measured.size() ? std::optional(Direction::minimize) : problem.metrics[index - measured.size()].better;
     if (const auto direction = node.find("Direction")) {
       objective.direction =
           direction->one_of({"minimize", "maximize"}) == "minimize" ? Direction::minimize : Direction::maximize;

@@ -74,7 +74,8 @@ std::size_t parameter_index(const Problem& problem, const JsonNode& where, std::
   const std::vector<std::string> names = problem.parameter_names();
   const auto found = std::find(names.begin(), names.end(), name);
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-  where.fail(fmt::format("there is no parameter '{}'{}; give one of: {}", name, did_you_mean(name, names), joined(names)));
+  where.fail(
+      fmt::format("there is no parameter '{}'{}; give one of: {}", name, did_you_mean(name, names), joined(names)));
 }
 
 std::string read_named_file(const JsonNode& node, const fs::path& path, std::string_view what) {
@@ -136,9 +137,8 @@ void read_search(Reading& reading, const JsonNode& root) {
 void read_additions(Reading& reading, const JsonNode& root) {
   reading.additions = root.find("wattune");
   if (!reading.additions) return;
-  refuse_unknown_keys(*reading.additions,
-                      {"Metrics", "Objectives", "Workload", "Observers", "DeviceSettings", "Verification", "Defines",
-                       "Kinds", "Arguments", "Sources", "Steps"});
+  refuse_unknown_keys(*reading.additions, {"Metrics", "Objectives", "Workload", "Observers", "DeviceSettings",
+                                           "Verification", "Defines", "Kinds", "Arguments", "Sources", "Steps"});
   for (const std::string_view name : {"Observers", "DeviceSettings", "Steps"}) {
     if (const auto node = reading.addition(name)) node->fail("not supported yet in this version; remove it");
   }
@@ -153,7 +153,8 @@ void override_problem_size(Reading& reading, const JsonNode& root) {
                                  root.place(), wanted->size(), size.size(), size.size()));
   }
   for (const std::int64_t n : *wanted) {
-    if (n < 1) throw UsageError(fmt::format("{}: the problem size given holds {}; give positive integers", root.place(), n));
+    if (n < 1)
+      throw UsageError(fmt::format("{}: the problem size given holds {}; give positive integers", root.place(), n));
   }
   size = *wanted;
 }

@@ -84,9 +84,10 @@ Value::List values_of(const JsonNode& node) {
 void check_device_setting(const Reading& reading, const JsonNode& node, const Parameter& parameter) {
   if (!parameter.name.starts_with("nvml_") || reading.options.space_only) return;
   if (parameter.name != "nvml_gr_clock" && parameter.name != "nvml_mem_clock" && parameter.name != "nvml_pwr_limit") {
-    node.at("Name").fail(fmt::format("there is no device setting '{}'; give nvml_gr_clock, nvml_mem_clock or "
-                                     "nvml_pwr_limit, or another name for a parameter of the kernel",
-                                     parameter.name));
+    node.at("Name").fail(
+        fmt::format("there is no device setting '{}'; give nvml_gr_clock, nvml_mem_clock or "
+                    "nvml_pwr_limit, or another name for a parameter of the kernel",
+                    parameter.name));
   }
   for (const Value& value : parameter.values) {
     if (!value.is_number() || value.is_bool() || !(value.as_double() > 0)) {
@@ -183,7 +184,7 @@ void read_budget(Reading& reading, const JsonNode& root) {
     const JsonNode value = node.at("BudgetValue");
     const double number = value.number();
     if (!(number > 0)) value.fail(fmt::format("is {}; give a positive number", number));
-    if (name == "TuningDuration" ? budget.seconds.has_value()
+    if (name == "TuningDuration"       ? budget.seconds.has_value()
         : name == "ConfigurationCount" ? budget.evaluations.has_value()
                                        : budget.fraction.has_value()) {
       type.fail(fmt::format("there are two budgets of type {}; remove one", name));

@@ -77,13 +77,12 @@ void read_reference_kernel(Reading& reading, const JsonNode& node) {
   // It may include other files than the tuned kernel, so its options name its own folders.
   for (const auto& path : source.include_paths) source.options.push_back("-I" + path.string());
   reading.problem.verification.reference = Verification::Reference::kernel;
-  reading.problem.verification.kernel =
-      Verification::Kernel{node.at("KernelName").string(),
-                           std::move(source.text),
-                           std::move(source.file),
-                           std::move(source.options),
-                           read_triple(node, "GridSize", reading.problem),
-                           read_triple(node, "LocalSize", reading.problem)};
+  reading.problem.verification.kernel = Verification::Kernel{node.at("KernelName").string(),
+                                                             std::move(source.text),
+                                                             std::move(source.file),
+                                                             std::move(source.options),
+                                                             read_triple(node, "GridSize", reading.problem),
+                                                             read_triple(node, "LocalSize", reading.problem)};
 }
 
 void read_reference(Reading& reading, const JsonNode& node) {
@@ -126,8 +125,8 @@ void read_validation(Reading& reading, const JsonNode& node) {
   const bool relative = name == "SideBySideRelativeComparison";
   const double absolute_tolerance = relative ? 0 : value;
   const double relative_tolerance = relative ? value : 0;
-  if (verification.absolute_tolerance &&
-      (*verification.absolute_tolerance != absolute_tolerance || *verification.relative_tolerance != relative_tolerance)) {
+  if (verification.absolute_tolerance && (*verification.absolute_tolerance != absolute_tolerance ||
+                                          *verification.relative_tolerance != relative_tolerance)) {
     threshold->fail("another output has another threshold, which is not supported; give one for all");
   }
   verification.absolute_tolerance = absolute_tolerance;

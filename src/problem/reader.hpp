@@ -17,10 +17,10 @@ namespace wattune {
 struct Reading {
   const ReadOptions& options;
   Problem& problem;
-  std::filesystem::path folder;            ///< absolute folder of the problem file
-  std::optional<JsonNode> additions;       ///< the `wattune` object, where there is one
-  bool kernel_scanned = false;             ///< the kernel's text was read
-  std::vector<std::string> data_hashes;    ///< content of data files and of the reference kernel, for the problem's hash
+  std::filesystem::path folder;          ///< absolute folder of the problem file
+  std::optional<JsonNode> additions;     ///< the `wattune` object, where there is one
+  bool kernel_scanned = false;           ///< the kernel's text was read
+  std::vector<std::string> data_hashes;  ///< content of data files and of the reference kernel, for the problem's hash
 
   void warn(const JsonNode& where, std::string_view message) { warn_at(where.place(), message); }
   void warn_at(std::string_view place, std::string_view message);

@@ -54,8 +54,7 @@ pid_t start(const std::string& command, const std::filesystem::path& folder, int
   posix_spawnattr_setpgroup(&spawn.attributes, 0);
   posix_spawnattr_setsigmask(&spawn.attributes, &none);
   posix_spawnattr_setsigdefault(&spawn.attributes, &defaults);
-  posix_spawnattr_setflags(&spawn.attributes,
-                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setflags(&spawn.attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   std::string text = command;
   char shell[] = "sh";
   char option[] = "-c";
@@ -85,7 +84,8 @@ std::size_t read_up_to(int fd, std::vector<std::byte>& buffer) {
 
 }  // namespace
 
-std::vector<std::byte> shell_output(const std::string& command, const std::filesystem::path& folder, std::size_t bytes) {
+std::vector<std::byte> shell_output(const std::string& command, const std::filesystem::path& folder,
+                                    std::size_t bytes) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
     throw UsageError(fmt::format("cannot make a pipe for '{}': {}", command, system_error_text(errno)));
@@ -101,7 +101,8 @@ std::vector<std::byte> shell_output(const std::string& command, const std::files
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   if (given > bytes) {
-    throw UsageError(fmt::format("the command '{}' writes more than the {} bytes needed; correct it or Size", command, bytes));
+    throw UsageError(
+        fmt::format("the command '{}' writes more than the {} bytes needed; correct it or Size", command, bytes));
   }
   if (WIFSIGNALED(status)) {
     throw UsageError(fmt::format("the command '{}' was killed by signal {} ({}); run it by hand in '{}'", command,
@@ -112,7 +113,8 @@ std::vector<std::byte> shell_output(const std::string& command, const std::files
                                  WEXITSTATUS(status), folder.string()));
   }
   if (given < bytes) {
-    throw UsageError(fmt::format("the command '{}' writes {} bytes, {} are needed; correct it or Size", command, given, bytes));
+    throw UsageError(
+        fmt::format("the command '{}' writes {} bytes, {} are needed; correct it or Size", command, given, bytes));
   }
   return buffer;
 }

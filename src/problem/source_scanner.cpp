@@ -16,8 +16,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool begins_identifier(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$'; }
-bool continues_identifier(char c) { return begins_identifier(c) || std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool begins_identifier(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
+}
+bool continues_identifier(char c) {
+  return begins_identifier(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
 
 /// Lines that end in a backslash go on in the next one, everywhere.
 std::string spliced(std::string_view text) {
@@ -268,7 +272,8 @@ void scan_kernel(KernelSource& source, const fs::path& problem_folder, std::vect
                                      file.filename().string(), macro));
     }
     for (const std::string& name : tokens.includes) {
-      if (const auto path = find_include(name, file.parent_path(), followed); path && seen.insert(real_path(*path)).second) {
+      if (const auto path = find_include(name, file.parent_path(), followed);
+          path && seen.insert(real_path(*path)).second) {
         found.push_back(*path);
       }
     }

@@ -14,9 +14,9 @@ namespace wattune {
 /// The tokens of one file that matter here. Comments and the content of string and character literals are skipped.
 struct SourceTokens {
   std::set<std::string, std::less<>> identifiers;
-  bool pastes = false;                        ///< holds a ## operator
-  std::vector<std::string> includes;          ///< as written between the quotes or angle brackets
-  std::vector<std::string> computed_includes; ///< #include of a macro: which file, only the preprocessor knows
+  bool pastes = false;                         ///< holds a ## operator
+  std::vector<std::string> includes;           ///< as written between the quotes or angle brackets
+  std::vector<std::string> computed_includes;  ///< #include of a macro: which file, only the preprocessor knows
 };
 
 /// Any text is accepted; what is not well-formed C is skipped a character at a time.

@@ -70,7 +70,7 @@ void check_types(const Definition& definition, std::size_t restriction) {
 /// Whether the point answers the question.
 class Judge {
  public:
-  Judge(const Definition& definition, const Question& question) : definition_(definition), question_(question) {
+  Judge(const Definition& definition, const Question& question) : question_(question) {
     for (const Expression& expression : definition.expressions) programs_.push_back(expression.compile(definition.names));
   }
 
@@ -83,7 +83,6 @@ class Judge {
   }
 
  private:
-  const Definition& definition_;
   const Question& question_;
   std::vector<Program> programs_;
 };

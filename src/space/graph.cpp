@@ -278,7 +278,7 @@ NodeId Graph::chain(Op nary, Op guarded, std::span<const NodeId> operands, Int d
   const auto append = [&](NodeId next) { result = result ? make(guarded, std::array{*result, next}) : next; };
   const auto close_run = [&] {
     std::ranges::sort(run);
-    run.erase(std::ranges::unique(run).begin(), run.end());
+    run.erase(std::unique(run.begin(), run.end()), run.end());
     if (!run.empty()) append(run.size() == 1 ? run[0] : make(nary, run));
     run.clear();
   };

@@ -40,7 +40,7 @@ std::vector<std::size_t> parameters_of(const ast::Node& node, std::span<const st
   std::vector<std::size_t> found;
   collect(node, names, found);
   std::ranges::sort(found);
-  found.erase(std::ranges::unique(found).begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 

@@ -74,7 +74,7 @@ double OrderEstimator::states(VariableSet known) const {
     if ((model_.graph.node(condition.node).variables & ~known) != 0) collect(condition.node, known, remembered);
   }
   std::ranges::sort(remembered);
-  remembered.erase(std::ranges::unique(remembered).begin(), remembered.end());
+  remembered.erase(std::unique(remembered.begin(), remembered.end()), remembered.end());
   double different = 1;
   for (const Remembered& part : remembered) different *= different_values(part);
   return std::min(different, combinations(known));

@@ -133,7 +133,7 @@ class Planner {
     // Predicates are slow: they come when the cheap conditions have been checked.
     for (PlanLevel& level : plan.levels) {
       std::vector<NodeId> slow;
-      std::ranges::stable_partition(level.steps, [&](NodeId id) {
+      std::stable_partition(level.steps.begin(), level.steps.end(), [&](NodeId id) {
         const Node& node = graph_.node(id);
         const bool is_slow = node.op == Op::predicate || std::ranges::any_of(node.children, [&](NodeId child) {
                                return std::ranges::find(slow, child) != slow.end();

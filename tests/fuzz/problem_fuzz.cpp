@@ -29,7 +29,8 @@ class Folder {
     std::string name = (fs::temp_directory_path() / "wattune-fuzz-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr || ::chdir(name.c_str()) != 0) ::abort();
     path_ = name;
-    std::ofstream(path_ / "k.cu") << "#include \"k.h\"\n__global__ void k(float* y) { y[TILE * block_size_x] = grid_size_x; }";
+    std::ofstream(path_ / "k.cu")
+        << "#include \"k.h\"\n__global__ void k(float* y) { y[TILE * block_size_x] = grid_size_x; }";
     std::ofstream(path_ / "k.cl") << "__kernel void k() { TILE; }";
     std::ofstream(path_ / "k.h") << "#include <k.h>\n#define A A";
     std::ofstream(path_ / "v.bin") << std::string(64, 'v');
@@ -74,7 +75,8 @@ void read(std::string_view text, bool space_only, const std::string& language) {
   for (const std::string& warning : problem.warnings) {
     if (warning.find('\n') != std::string::npos) ::abort();
   }
-  if (problem.kinds.size() != problem.parameters.size() || problem.defaults.size() != problem.parameters.size()) ::abort();
+  if (problem.kinds.size() != problem.parameters.size() || problem.defaults.size() != problem.parameters.size())
+    ::abort();
   if (!space_only) use(problem);
 }
 
@@ -85,12 +87,23 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   try {
     switch (data[0]) {
-      case 's': read(text, true, ""); break;
-      case 'p': read(text, false, ""); break;
-      case 'o': read(text, false, "OpenCL"); break;
-      case 'n': static_cast<void>(npy_data(text, *element_type("float"), 2)); break;
-      case 'k': static_cast<void>(scan_source(text)); break;
-      default: return -1;
+      case 's':
+        read(text, true, "");
+        break;
+      case 'p':
+        read(text, false, "");
+        break;
+      case 'o':
+        read(text, false, "OpenCL");
+        break;
+      case 'n':
+        static_cast<void>(npy_data(text, *element_type("float"), 2));
+        break;
+      case 'k':
+        static_cast<void>(scan_source(text));
+        break;
+      default:
+        return -1;
     }
   } catch (const UsageError& error) {
     if (std::string_view(error.what()).find('\n') != std::string_view::npos) ::abort();

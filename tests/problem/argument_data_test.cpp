@@ -74,7 +74,8 @@ TEST_F(ArgumentDataTest, a_constant_fills_every_component) {
 }
 
 TEST_F(ArgumentDataTest, a_constant_that_does_not_fit_is_refused) {
-  EXPECT_THAT(fill_error("uint8", constant(256), 1), HasSubstr("argument 'x': the value 256 does not fit the type uint8"));
+  EXPECT_THAT(fill_error("uint8", constant(256), 1),
+              HasSubstr("argument 'x': the value 256 does not fit the type uint8"));
   EXPECT_THAT(fill_error("uint32", constant(-1), 1), HasSubstr("does not fit"));
   EXPECT_THAT(fill_error("int32", constant(1.5), 1), HasSubstr("does not fit"));
   EXPECT_THAT(fill_error("int64", constant(9223372036854775808.0), 1), HasSubstr("does not fit"));
@@ -178,7 +179,8 @@ TEST_F(ArgumentDataTest, raw_files_are_read_from_an_offset) {
   EXPECT_THAT(fill_error("int8", file(Fill::Kind::raw_file, "raw", 11), 1), HasSubstr("from offset 11"));
   EXPECT_THAT(fill_error("int8", file(Fill::Kind::raw_file, "none"), 1), HasSubstr("No such file"));
   EXPECT_THAT(fill_error("int8", file(Fill::Kind::raw_file, "."), 1), HasSubstr("no regular file"));
-  EXPECT_THAT(fill_error("int8", file(Fill::Kind::raw_file, "raw"), std::uint64_t{1} << 40), HasSubstr("it has 10 bytes"))
+  EXPECT_THAT(fill_error("int8", file(Fill::Kind::raw_file, "raw"), std::uint64_t{1} << 40),
+              HasSubstr("it has 10 bytes"))
       << "before memory is taken";
 }
 
@@ -192,7 +194,8 @@ TEST_F(ArgumentDataTest, npy_files_are_checked_and_read) {
   content.append(reinterpret_cast<const char*>(numbers), sizeof numbers);
   write("a.npy", content);
   EXPECT_THAT(data<float>("float", file(Fill::Kind::npy_file, "a.npy"), 2), ElementsAre(1.5F, -2.0F));
-  EXPECT_THAT(fill_error("int32", file(Fill::Kind::npy_file, "a.npy"), 2), HasSubstr("a.npy': its numbers are of type"));
+  EXPECT_THAT(fill_error("int32", file(Fill::Kind::npy_file, "a.npy"), 2),
+              HasSubstr("a.npy': its numbers are of type"));
   EXPECT_THAT(fill_error("float", file(Fill::Kind::npy_file, "none.npy"), 2), HasSubstr("No such file"));
 }
 
@@ -202,7 +205,8 @@ TEST_F(ArgumentDataTest, sizes_that_overflow_or_fit_no_device_are_refused) {
 }
 
 TEST_F(ArgumentDataTest, local_memory_has_no_content) {
-  const Problem problem = parse(with(&Parts::arguments, R"([{"Name": "l", "Type": "float", "MemoryType": "Local", "Size": 4}])"));
+  const Problem problem =
+      parse(with(&Parts::arguments, R"([{"Name": "l", "Type": "float", "MemoryType": "Local", "Size": 4}])"));
   EXPECT_TRUE(argument_data(problem, problem.arguments[0]).empty());
 }
 

@@ -12,10 +12,10 @@ namespace {
 
 TEST(ElementTypeTest, every_name_of_t1_is_known_with_its_size) {
   const std::pair<const char*, std::size_t> sizes[] = {
-      {"bool", 1},   {"int8", 1},   {"uint8", 1},  {"int16", 2},  {"uint16", 2},   {"int32", 4},   {"uint32", 4},
-      {"int64", 8},  {"uint64", 8}, {"half", 2},   {"half2", 4},  {"half4", 8},    {"half8", 16},  {"half16", 32},
-      {"float", 4},  {"float2", 8}, {"float4", 16}, {"float8", 32}, {"float16", 64}, {"double", 8}, {"double2", 16},
-      {"double4", 32}, {"double8", 64}, {"double16", 128}};
+      {"bool", 1},     {"int8", 1},    {"uint8", 1},    {"int16", 2},    {"uint16", 2},   {"int32", 4},
+      {"uint32", 4},   {"int64", 8},   {"uint64", 8},   {"half", 2},     {"half2", 4},    {"half4", 8},
+      {"half8", 16},   {"half16", 32}, {"float", 4},    {"float2", 8},   {"float4", 16},  {"float8", 32},
+      {"float16", 64}, {"double", 8},  {"double2", 16}, {"double4", 32}, {"double8", 64}, {"double16", 128}};
   for (const auto& [name, bytes] : sizes) {
     const auto type = element_type(name);
     ASSERT_TRUE(type) << name;
@@ -37,7 +37,8 @@ TEST(ElementTypeTest, c_names_of_integers_are_aliases) {
 }
 
 TEST(ElementTypeTest, unknown_names_and_widths_are_refused) {
-  for (const char* name : {"", "floaty", "float3", "float02", "float-2", "float2x", "int2", "Float", "float 2", "char"}) {
+  for (const char* name :
+       {"", "floaty", "float3", "float02", "float-2", "float2x", "int2", "Float", "float 2", "char"}) {
     EXPECT_FALSE(element_type(name)) << name;
   }
 }

@@ -1,11 +1,10 @@
 // The public T1 files, sloppy as they are. They lie outside the repository.
 
-#include "problem_fixture.hpp"
-
 #include <fstream>
 #include <iterator>
 
 #include "problem/argument_data.hpp"
+#include "problem_fixture.hpp"
 
 namespace wattune {
 namespace {
@@ -35,7 +34,8 @@ TEST_F(HubFilesTest, every_file_gives_its_space_without_the_kernel) {
   const std::map<std::string, std::pair<std::size_t, std::size_t>> expected{
       {"convolution", {10, 4}}, {"dedispersion", {8, 3}}, {"gemm", {17, 8}}, {"hotspot", {10, 4}}};
   for (const auto& [name, counts] : expected) {
-    const Problem problem = read_problem(data / "hub" / (name + "_milo.json"), {.problem_size = {}, .language = {}, .space_only = true});
+    const Problem problem =
+        read_problem(data / "hub" / (name + "_milo.json"), {.problem_size = {}, .language = {}, .space_only = true});
     EXPECT_EQ(problem.parameters.size(), counts.first) << name;
     EXPECT_EQ(problem.restrictions.size(), counts.second) << name;
     EXPECT_FALSE(problem.warnings.empty()) << name;
@@ -46,18 +46,21 @@ TEST_F(HubFilesTest, every_file_gives_its_space_without_the_kernel) {
 TEST_F(HubFilesTest, spaces_of_the_literature_are_read) {
   for (const auto& entry : std::filesystem::directory_iterator(data / "spaces")) {
     if (entry.path().filename() == "counts.json") continue;
-    EXPECT_NO_THROW(read_problem(entry.path(), {.problem_size = {}, .language = {}, .space_only = true})) << entry.path();
+    EXPECT_NO_THROW(read_problem(entry.path(), {.problem_size = {}, .language = {}, .space_only = true}))
+        << entry.path();
   }
   for (const std::string name : {"test_T1_input.json", "test_cache_file_T1_input.json"}) {
-    EXPECT_NO_THROW(read_problem(data / "kernel_tuner" / name, {.problem_size = {}, .language = {}, .space_only = true})) << name;
+    EXPECT_NO_THROW(
+        read_problem(data / "kernel_tuner" / name, {.problem_size = {}, .language = {}, .space_only = true}))
+        << name;
   }
 }
 
 TEST_F(HubFilesTest, convolution_loads_with_its_sizes_and_launch) {
-  const Problem problem = read_problem(
-      with_kernel("convolution_milo.json", "convolution_milo.cu",
-                  "__constant__ float d_filter[filter_height * filter_width];\n"
-                  "__global__ void convolution_kernel() { use_padding use_shmem tile_size_x tile_size_y block_size_y }\n"));
+  const Problem problem = read_problem(with_kernel(
+      "convolution_milo.json", "convolution_milo.cu",
+      "__constant__ float d_filter[filter_height * filter_width];\n"
+      "__global__ void convolution_kernel() { use_padding use_shmem tile_size_x tile_size_y block_size_y }\n"));
   EXPECT_EQ(problem.name, "convolution_milo");
   EXPECT_EQ(problem.arguments[1].size, (4096U + 14) * (4096 + 14));
   EXPECT_EQ(problem.arguments[2].memory, MemoryKind::constant);

@@ -89,11 +89,12 @@ TEST(JsonDocumentTest, a_wrong_type_is_named_with_the_one_that_is_needed) {
   EXPECT_EQ(message([&] { (void)root.at("s").find("x"); }), "p.json:1: s: is a string; give an object");
   EXPECT_EQ(message([&] { (void)root.at("n"); }), "p.json:1: n: is missing; add it");
   EXPECT_EQ(message([&] { (void)root.at("x"); }), "p.json:1: x: is missing; add it");
-  EXPECT_EQ(message([&] { (void)root.at("big").integer(); }), "p.json:1: big: is too large; give an integer below 2^63");
+  EXPECT_EQ(message([&] { (void)root.at("big").integer(); }),
+            "p.json:1: big: is too large; give an integer below 2^63");
   EXPECT_EQ(message([&] { (void)root.at("f").integer(); }), "p.json:1: f: is a number; give an integer");
-  EXPECT_THAT(message([&] { (void)root.at("minus").natural(); }), testing::HasSubstr("is -1; give an integer that is not"));
-  EXPECT_THAT(message([&] { (void)root.at("s").one_of({"y", "z"}); }),
-              testing::HasSubstr("unknown value 'x'"));
+  EXPECT_THAT(message([&] { (void)root.at("minus").natural(); }),
+              testing::HasSubstr("is -1; give an integer that is not"));
+  EXPECT_THAT(message([&] { (void)root.at("s").one_of({"y", "z"}); }), testing::HasSubstr("unknown value 'x'"));
 }
 
 }  // namespace

@@ -90,7 +90,8 @@ TEST(NpyTest, broken_headers_are_refused) {
   EXPECT_THAT(error_of(std::string("\x93NUMPY\x02\x00\xff\xff", 10), "float", 2), HasSubstr("cut off"));
   for (const char* header :
        {"", "{", "{}", "{'descr': '<f4', 'fortran_order': False}", "{'descr' '<f4'}", "{'other': 1}",
-        "{'descr': '<f4', 'fortran_order': No, 'shape': (2,)}", "{'descr': '<f4', 'fortran_order': False, 'shape': (-2,)}",
+        "{'descr': '<f4', 'fortran_order': No, 'shape': (2,)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (-2,)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (2 3)}", "{'descr': '<f4', 'descr': '<f4'}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} x", "{'descr': '<f4"}) {
     EXPECT_THAT(error_of(npy(header, eight), "float", 2), HasSubstr("header is broken")) << header;

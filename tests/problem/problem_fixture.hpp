@@ -21,7 +21,8 @@ class ProblemTest : public testing::Test {
     std::string name = (std::filesystem::temp_directory_path() / "wattune-problem-XXXXXX").string();
     ASSERT_NE(::mkdtemp(name.data()), nullptr);
     folder = name;
-    write("saxpy.cu", "__global__ void saxpy(float* y, const float* x, float a, int n) { int t = TILE + block_size_x; }\n");
+    write("saxpy.cu",
+          "__global__ void saxpy(float* y, const float* x, float a, int n) { int t = TILE + block_size_x; }\n");
   }
   void TearDown() override { std::filesystem::remove_all(folder); }
 

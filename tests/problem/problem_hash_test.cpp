@@ -13,9 +13,11 @@ class ProblemHashTest : public ProblemTest {
     write("a.h", "int a;");
     write("v.bin", "0123456789abcdef");
     write("ref.cu", "naive");
-    parts.arguments = R"([{"Name": "y", "Type": "float", "MemoryType": "Vector", "Size": 4, "FillType": "BinaryRaw", "DataSource": "v.bin"}])";
+    parts.arguments =
+        R"([{"Name": "y", "Type": "float", "MemoryType": "Vector", "Size": 4, "FillType": "BinaryRaw", "DataSource": "v.bin"}])";
     parts.specification = R"(, "CompilerOptions": ["-O3"], "SharedMemory": 0)";
-    parts.wattune = R"({"Verification": {"Reference": {"Kernel": {"KernelName": "naive", "KernelFile": "ref.cu", "GridSize": [1], "LocalSize": [1]}}}})";
+    parts.wattune =
+        R"({"Verification": {"Reference": {"Kernel": {"KernelName": "naive", "KernelFile": "ref.cu", "GridSize": [1], "LocalSize": [1]}}}})";
     original = parse(parts).hash;
   }
   std::string changed(std::string Parts::*part, const std::string& from, const std::string& to) const {
@@ -39,7 +41,8 @@ TEST_F(ProblemHashTest, layout_of_the_file_and_its_folder_do_not_matter) {
   EXPECT_EQ(changed(&Parts::arguments, "{", "{\n\n   "), original);
   const auto other = folder / "elsewhere/deep";
   std::filesystem::create_directories(other);
-  for (const char* file : {"saxpy.cu", "a.h", "v.bin", "ref.cu"}) std::filesystem::copy_file(folder / file, other / file);
+  for (const char* file : {"saxpy.cu", "a.h", "v.bin", "ref.cu"})
+    std::filesystem::copy_file(folder / file, other / file);
   EXPECT_EQ(parse_problem(text(parts), other / "q.json").hash, original);
 }
 
@@ -78,7 +81,8 @@ TEST_F(ProblemHashTest, what_results_depend_on_matters) {
   EXPECT_NE(changed(&Parts::arguments, "\"float\"", "\"int32\""), original);
   EXPECT_NE(changed(&Parts::arguments, "BinaryRaw", "Script"), original);
   EXPECT_NE(changed(&Parts::wattune, "\"GridSize\": [1]", "\"GridSize\": [2]"), original);
-  EXPECT_NE(changed(&Parts::wattune, "{\"Verification\": {", "{\"Verification\": {\"AbsoluteTolerance\": 1, "), original);
+  EXPECT_NE(changed(&Parts::wattune, "{\"Verification\": {", "{\"Verification\": {\"AbsoluteTolerance\": 1, "),
+            original);
   EXPECT_NE(changed(&Parts::wattune, "{", R"({"Kinds": {"TILE": "launch"}, )"), original);
   EXPECT_NE(changed(&Parts::wattune, "{", R"({"Defines": {}, )"), original);
   EXPECT_NE(changed(&Parts::wattune, "{", R"({"Arguments": {"y": {"Reset": "zero"}}, )"), original);

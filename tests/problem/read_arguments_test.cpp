@@ -35,7 +35,8 @@ class ReadArgumentsTest : public ProblemTest {
 };
 
 TEST_F(ReadArgumentsTest, a_vector_has_type_access_and_size) {
-  const Argument a = argument(R"-("Type": "float2", "MemoryType": "Vector", "AccessType": "WriteOnly", "Size": "ProblemSize[0] + max(TILE)")-");
+  const Argument a = argument(
+      R"-("Type": "float2", "MemoryType": "Vector", "AccessType": "WriteOnly", "Size": "ProblemSize[0] + max(TILE)")-");
   EXPECT_EQ(to_string(a.type), "float2");
   EXPECT_EQ(a.memory, MemoryKind::vector);
   EXPECT_EQ(a.access, Access::write_only);
@@ -46,23 +47,32 @@ TEST_F(ReadArgumentsTest, constant_and_symbol_memory_are_told_apart) {
   EXPECT_EQ(argument(vector_of(R"("MemType": "Constant")")).memory, MemoryKind::constant);
   EXPECT_EQ(argument(R"("Type": "float", "MemoryType": "Symbol")").memory, MemoryKind::symbol);
   EXPECT_EQ(argument(R"("Type": "float", "MemoryType": "Symbol", "Size": 8)").size, 8U);
-  EXPECT_THAT(argument_error(R"("Type": "float", "MemoryType": "Scalar", "MemType": "Constant")"), HasSubstr("MemType: Constant is for vectors"));
-  EXPECT_THAT(parse(one(vector_of(R"("MemType": "Vector")"))).warnings, Contains(HasSubstr("MemType: 'Vector' ignored")));
+  EXPECT_THAT(argument_error(R"("Type": "float", "MemoryType": "Scalar", "MemType": "Constant")"),
+              HasSubstr("MemType: Constant is for vectors"));
+  EXPECT_THAT(parse(one(vector_of(R"("MemType": "Vector")"))).warnings,
+              Contains(HasSubstr("MemType: 'Vector' ignored")));
 }
 
 TEST_F(ReadArgumentsTest, unknown_names_of_enumerations_are_errors) {
-  EXPECT_THAT(argument_error(R"("Type": "flaot", "MemoryType": "Vector", "Size": 1)"), HasSubstr("p.json:8: KernelSpecification.Arguments[0].Type: unknown type 'flaot'"));
-  EXPECT_THAT(argument_error(R"("Type": "float", "MemoryType": "Global", "Size": 1)"), HasSubstr("MemoryType: unknown value 'Global'"));
+  EXPECT_THAT(argument_error(R"("Type": "flaot", "MemoryType": "Vector", "Size": 1)"),
+              HasSubstr("p.json:8: KernelSpecification.Arguments[0].Type: unknown type 'flaot'"));
+  EXPECT_THAT(argument_error(R"("Type": "float", "MemoryType": "Global", "Size": 1)"),
+              HasSubstr("MemoryType: unknown value 'Global'"));
   EXPECT_THAT(argument_error(vector_of(R"("AccessType": "Read")")), HasSubstr("AccessType: unknown value 'Read'"));
-  EXPECT_THAT(argument_error(vector_of(R"("FillType": "random")")), HasSubstr("FillType: unknown value 'random'; did you mean 'Random'?"));
-  EXPECT_THAT(argument_error(vector_of(""), R"({"Reset": "clear"})"), HasSubstr("wattune.Arguments.v.Reset: unknown value 'clear'"));
+  EXPECT_THAT(argument_error(vector_of(R"("FillType": "random")")),
+              HasSubstr("FillType: unknown value 'random'; did you mean 'Random'?"));
+  EXPECT_THAT(argument_error(vector_of(""), R"({"Reset": "clear"})"),
+              HasSubstr("wattune.Arguments.v.Reset: unknown value 'clear'"));
 }
 
 TEST_F(ReadArgumentsTest, custom_types_have_a_size) {
   EXPECT_EQ(argument(R"("Type": "custom", "TypeSize": 12, "MemoryType": "Vector", "Size": 2)").type.bytes, 12U);
-  EXPECT_THAT(argument_error(R"("Type": "custom", "MemoryType": "Vector", "Size": 2)"), HasSubstr("TypeSize: is missing"));
-  EXPECT_THAT(argument_error(R"("Type": "custom", "TypeSize": 0, "MemoryType": "Vector", "Size": 2)"), HasSubstr("TypeSize: is not from 1"));
-  EXPECT_THAT(argument_error(R"("Type": "float", "TypeSize": 8, "MemoryType": "Vector", "Size": 2)"), HasSubstr("is 8, but float has 4 bytes"));
+  EXPECT_THAT(argument_error(R"("Type": "custom", "MemoryType": "Vector", "Size": 2)"),
+              HasSubstr("TypeSize: is missing"));
+  EXPECT_THAT(argument_error(R"("Type": "custom", "TypeSize": 0, "MemoryType": "Vector", "Size": 2)"),
+              HasSubstr("TypeSize: is not from 1"));
+  EXPECT_THAT(argument_error(R"("Type": "float", "TypeSize": 8, "MemoryType": "Vector", "Size": 2)"),
+              HasSubstr("is 8, but float has 4 bytes"));
 }
 
 TEST_F(ReadArgumentsTest, sizes_that_are_no_positive_integers_are_errors) {
@@ -83,7 +93,8 @@ TEST_F(ReadArgumentsTest, sizes_that_overflow_are_errors) {
   EXPECT_THAT(sized("9223372036854775807"), HasSubstr("are too many"));
   EXPECT_THAT(sized("\"1e30\""), HasSubstr("below 2^63"));
   EXPECT_THAT(parse_error(with(&Parts::arguments, R"([{"Type": "int8", "MemoryType": "Vector", "Size": "2**40"},
-      {"Type": "int8", "MemoryType": "Vector", "Size": "2**40"}])")), HasSubstr("KernelSpecification.Arguments: all arguments together are too large"));
+      {"Type": "int8", "MemoryType": "Vector", "Size": "2**40"}])")),
+              HasSubstr("KernelSpecification.Arguments: all arguments together are too large"));
 }
 
 TEST_F(ReadArgumentsTest, a_parameter_in_a_size_is_the_list_of_its_values) {
@@ -114,7 +125,8 @@ TEST_F(ReadArgumentsTest, values_of_scalars_come_from_numbers_and_expressions) {
 }
 
 TEST_F(ReadArgumentsTest, outputs_are_those_named_or_what_the_kernel_writes) {
-  const std::string two = R"([{"Name": "r", "Type": "float", "MemoryType": "Vector", "Size": 1, "AccessType": "ReadOnly"},
+  const std::string two =
+      R"([{"Name": "r", "Type": "float", "MemoryType": "Vector", "Size": 1, "AccessType": "ReadOnly"},
       {"Name": "w", "Type": "float", "MemoryType": "Vector", "Size": 1, "AccessType": "WriteOnly"},
       {"Name": "rw", "Type": "float", "MemoryType": "Vector", "Size": 1, "AccessType": "ReadWrite")";
   const auto outputs = [](const Problem& problem) {
@@ -136,19 +148,26 @@ TEST_F(ReadArgumentsTest, outputs_are_those_named_or_what_the_kernel_writes) {
 
 TEST_F(ReadArgumentsTest, reset_range_and_offset_belong_to_an_argument) {
   EXPECT_EQ(argument(vector_of(""), R"({"Reset": "restore"})").reset, Reset::restore);
-  EXPECT_EQ(argument(vector_of(R"("FillType": "Random")"), R"({"Range": [-1, 1]})").fill.range, (std::pair<double, double>{-1, 1}));
-  EXPECT_THAT(argument_error(vector_of(""), R"({"Range": [-1, 1]})"), HasSubstr("wattune.Arguments.v.Range: is for FillType Random, not Constant"));
-  EXPECT_THAT(argument_error(vector_of(R"("FillType": "Random")"), R"({"Range": [1, 1]})"), HasSubstr("Range: [1, 1) is empty"));
-  EXPECT_THAT(argument_error(vector_of(R"("FillType": "Random")"), R"({"Range": [1]})"), HasSubstr("Range: must be a list of two numbers"));
+  EXPECT_EQ(argument(vector_of(R"("FillType": "Random")"), R"({"Range": [-1, 1]})").fill.range,
+            (std::pair<double, double>{-1, 1}));
+  EXPECT_THAT(argument_error(vector_of(""), R"({"Range": [-1, 1]})"),
+              HasSubstr("wattune.Arguments.v.Range: is for FillType Random, not Constant"));
+  EXPECT_THAT(argument_error(vector_of(R"("FillType": "Random")"), R"({"Range": [1, 1]})"),
+              HasSubstr("Range: [1, 1) is empty"));
+  EXPECT_THAT(argument_error(vector_of(R"("FillType": "Random")"), R"({"Range": [1]})"),
+              HasSubstr("Range: must be a list of two numbers"));
   EXPECT_THAT(argument_error(vector_of(""), R"({"Offset": 4})"), HasSubstr("Offset: is for raw files"));
-  EXPECT_THAT(argument_error(vector_of(""), R"({"Rset": "zero"})"), HasSubstr("wattune.Arguments.v.Rset: unknown key; did you mean 'Reset'?"));
+  EXPECT_THAT(argument_error(vector_of(""), R"({"Rset": "zero"})"),
+              HasSubstr("wattune.Arguments.v.Rset: unknown key; did you mean 'Reset'?"));
   Parts parts = one(vector_of(""));
   parts.wattune = R"({"Arguments": {"vv": {}}})";
-  EXPECT_THAT(parse_error(parts), HasSubstr("wattune.Arguments.vv: the kernel has no argument 'vv'; did you mean 'v'?"));
+  EXPECT_THAT(parse_error(parts),
+              HasSubstr("wattune.Arguments.vv: the kernel has no argument 'vv'; did you mean 'v'?"));
 }
 
 TEST_F(ReadArgumentsTest, seeds_are_given_or_differ_by_position) {
-  const Problem problem = parse(with(&Parts::arguments, R"([{"Type": "float", "MemoryType": "Vector", "Size": 4, "FillType": "Random"},
+  const Problem problem =
+      parse(with(&Parts::arguments, R"([{"Type": "float", "MemoryType": "Vector", "Size": 4, "FillType": "Random"},
       {"Type": "float", "MemoryType": "Vector", "Size": 4, "FillType": "Random"},
       {"Type": "float", "MemoryType": "Vector", "Size": 4, "FillType": "Random", "RandomSeed": 1}])"));
   EXPECT_NE(argument_data(problem, problem.arguments[0]), argument_data(problem, problem.arguments[1]));
@@ -157,14 +176,22 @@ TEST_F(ReadArgumentsTest, seeds_are_given_or_differ_by_position) {
 }
 
 TEST_F(ReadArgumentsTest, data_that_cannot_be_made_are_told_at_their_key) {
-  EXPECT_THAT(argument_error(R"("Type": "uint8", "MemoryType": "Vector", "Size": 4,)" "\n" R"("FillValue": 300)"),
-              HasSubstr("p.json:9: KernelSpecification.Arguments[0].FillValue: the value 300 does not fit the type uint8"));
-  EXPECT_THAT(argument_error(vector_of(R"("FillType": "Generator", "DataSource": "j + 1")")), HasSubstr("DataSource: "));
-  EXPECT_THAT(argument_error(vector_of(R"("FillType": "Generator", "DataSource": "[i]")")), HasSubstr("gives [0] at i = 0"));
+  EXPECT_THAT(
+      argument_error(R"("Type": "uint8", "MemoryType": "Vector", "Size": 4,)"
+                     "\n"
+                     R"("FillValue": 300)"),
+      HasSubstr("p.json:9: KernelSpecification.Arguments[0].FillValue: the value 300 does not fit the type uint8"));
+  EXPECT_THAT(argument_error(vector_of(R"("FillType": "Generator", "DataSource": "j + 1")")),
+              HasSubstr("DataSource: "));
+  EXPECT_THAT(argument_error(vector_of(R"("FillType": "Generator", "DataSource": "[i]")")),
+              HasSubstr("gives [0] at i = 0"));
   EXPECT_THAT(argument_error(vector_of(R"("FillType": "Generator")")), HasSubstr("DataSource: is missing"));
-  EXPECT_THAT(argument_error(vector_of(R"("FillType": "BinaryRaw", "DataSource": "none.bin")")), HasSubstr("DataSource: cannot read"));
-  EXPECT_THAT(argument_error(vector_of(R"("FillType": "Script", "DataSource": "")")), HasSubstr("DataSource: is empty"));
-  EXPECT_THAT(argument_error(vector_of(R"("FillType": "BinaryHDF", "DataSource": "x.h5")")), HasSubstr("FillType: HDF5 files are not supported"));
+  EXPECT_THAT(argument_error(vector_of(R"("FillType": "BinaryRaw", "DataSource": "none.bin")")),
+              HasSubstr("DataSource: cannot read"));
+  EXPECT_THAT(argument_error(vector_of(R"("FillType": "Script", "DataSource": "")")),
+              HasSubstr("DataSource: is empty"));
+  EXPECT_THAT(argument_error(vector_of(R"("FillType": "BinaryHDF", "DataSource": "x.h5")")),
+              HasSubstr("FillType: HDF5 files are not supported"));
   EXPECT_THAT(argument_error(R"("Type": "uint64", "MemoryType": "Scalar", "FillValue": 9223372036854775809)"),
               HasSubstr("FillValue: is too large"));
 }
@@ -177,7 +204,8 @@ TEST_F(ReadArgumentsTest, raw_and_npy_files_are_found_in_the_folder_of_the_probl
   EXPECT_THAT(argument_error(vector_of(R"("FillType": "BinaryRaw", "DataSource": "data/v.bin")"), R"({"Offset": 5})"),
               HasSubstr("it has 20 bytes, 16 from offset 5 on are needed"));
   write("v.npy", "not numpy's, surely");
-  EXPECT_THAT(argument_error(vector_of(R"("FillType": "BinaryRaw", "DataSource": "v.npy")")), HasSubstr("it is no .npy file"));
+  EXPECT_THAT(argument_error(vector_of(R"("FillType": "BinaryRaw", "DataSource": "v.npy")")),
+              HasSubstr("it is no .npy file"));
 }
 
 TEST_F(ReadArgumentsTest, members_without_effect_are_warned_about) {
@@ -189,11 +217,13 @@ TEST_F(ReadArgumentsTest, members_without_effect_are_warned_about) {
 
 TEST_F(ReadArgumentsTest, two_arguments_of_one_name_are_an_error) {
   EXPECT_THAT(parse_error(with(&Parts::arguments, R"([{"Name": "a", "Type": "float", "MemoryType": "Scalar"},
-      {"Name": "a", "Type": "float", "MemoryType": "Scalar"}])")), HasSubstr("Arguments[1].Name: there are two arguments 'a'"));
+      {"Name": "a", "Type": "float", "MemoryType": "Scalar"}])")),
+              HasSubstr("Arguments[1].Name: there are two arguments 'a'"));
 }
 
 TEST_F(ReadArgumentsTest, without_a_kernel_to_run_arguments_are_not_sized) {
-  const Parts parts = one(R"("Type": "float", "MemoryType": "Vector", "Size": "n", "FillType": "BinaryRaw", "DataSource": "none")");
+  const Parts parts =
+      one(R"("Type": "float", "MemoryType": "Vector", "Size": "n", "FillType": "BinaryRaw", "DataSource": "none")");
   EXPECT_EQ(parse(parts, {.problem_size = {}, .language = {}, .space_only = true}).arguments.size(), 1U);
 }
 

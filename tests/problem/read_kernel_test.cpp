@@ -72,7 +72,8 @@ TEST_F(ReadKernelTest, includes_options_and_the_kernel_name_count_as_uses) {
 TEST_F(ReadKernelTest, token_pasting_may_use_any_parameter) {
   const Problem problem = parse(with_source("#define F(a, b) a##b\n"));
   EXPECT_THAT(problem.kinds, testing::Each(ParameterKind::code));
-  EXPECT_THAT(default_defines(problem), testing::SizeIs(2 + 2 + 3 + 1)) << "parameters, blocks y and z, grid, kernel_tuner";
+  EXPECT_THAT(default_defines(problem), testing::SizeIs(2 + 2 + 3 + 1))
+      << "parameters, blocks y and z, grid, kernel_tuner";
 }
 
 TEST_F(ReadKernelTest, kinds_can_be_declared) {
@@ -80,16 +81,19 @@ TEST_F(ReadKernelTest, kinds_can_be_declared) {
   parts.wattune = R"({"Kinds": {"TILE": "launch", "block_size_x": "code"}})";
   const Problem problem = parse(parts);
   EXPECT_THAT(problem.kinds, ElementsAre(ParameterKind::code, ParameterKind::launch));
-  EXPECT_THAT(default_defines(problem), ElementsAre(Pair("block_size_x", "32"))) << "defined, for the file says it is used";
+  EXPECT_THAT(default_defines(problem), ElementsAre(Pair("block_size_x", "32")))
+      << "defined, for the file says it is used";
   parts.wattune = R"({"Kinds": {"TILES": "launch"}})";
-  EXPECT_THAT(parse_error(parts), HasSubstr("wattune.Kinds.TILES: there is no parameter 'TILES'; did you mean 'TILE'?"));
+  EXPECT_THAT(parse_error(parts),
+              HasSubstr("wattune.Kinds.TILES: there is no parameter 'TILES'; did you mean 'TILE'?"));
   parts.wattune = R"({"Kinds": {"TILE": "runtime"}})";
   EXPECT_THAT(parse_error(parts), HasSubstr("unknown value 'runtime'"));
 }
 
 TEST_F(ReadKernelTest, device_settings_are_never_defined) {
   Parts parts = with_source("nvml_gr_clock TILE a##b");
-  parts.parameters = R"([{"Name": "block_size_x", "Type": "int", "Values": [32]}, {"Name": "nvml_gr_clock", "Type": "int", "Values": [1000]}])";
+  parts.parameters =
+      R"([{"Name": "block_size_x", "Type": "int", "Values": [32]}, {"Name": "nvml_gr_clock", "Type": "int", "Values": [1000]}])";
   EXPECT_THAT(default_defines(parse(parts)), testing::Not(Contains(Pair("nvml_gr_clock", testing::_))));
   parts.wattune = R"({"Kinds": {"nvml_gr_clock": "code"}})";
   EXPECT_THAT(parse_error(parts), HasSubstr("is a setting of the device"));
@@ -106,7 +110,8 @@ TEST_F(ReadKernelTest, only_names_that_occur_are_defined) {
 
 TEST_F(ReadKernelTest, values_are_written_as_c_reads_them) {
   Parts parts = with_source("A B C D block_size_x");
-  parts.parameters = R"([{"Name": "block_size_x", "Type": "int", "Values": [32]}, {"Name": "A", "Type": "bool", "Values": [true]},
+  parts.parameters =
+      R"([{"Name": "block_size_x", "Type": "int", "Values": [32]}, {"Name": "A", "Type": "bool", "Values": [true]},
       {"Name": "B", "Type": "float", "Values": [2]}, {"Name": "C", "Type": "string", "Values": ["float"]},
       {"Name": "D", "Type": "float", "Values": "[1e300 * 10.0 ** 20]"}])";
   EXPECT_THAT(default_defines(parse(parts)), ElementsAre(Pair("block_size_x", "32"), Pair("A", "1"), Pair("B", "2.0"),
@@ -147,7 +152,8 @@ TEST_F(ReadKernelTest, the_kernel_name_takes_parameters_as_whole_words) {
 
 TEST_F(ReadKernelTest, another_language_has_a_source_of_its_own) {
   write("cl/saxpy.cl", "__kernel void f() {}");
-  Parts parts = with(&Parts::wattune, R"({"Sources": [{"Language": "OpenCL", "KernelFile": "cl/saxpy.cl", "KernelName": "f",
+  Parts parts =
+      with(&Parts::wattune, R"({"Sources": [{"Language": "OpenCL", "KernelFile": "cl/saxpy.cl", "KernelName": "f",
       "CompilerOptions": ["-cl-fast-relaxed-math"]}]})");
   parts.specification = R"(, "CompilerOptions": ["-std=c++17"])";
   EXPECT_EQ(parse(parts).kernel.language, "CUDA");
@@ -164,8 +170,10 @@ TEST_F(ReadKernelTest, another_language_has_a_source_of_its_own) {
 }
 
 TEST_F(ReadKernelTest, a_language_without_a_source_is_an_error_that_lists_those_there_are) {
-  EXPECT_THAT(parse_error({}, {.problem_size = {}, .language = "OpenCL"}),
-              HasSubstr("KernelSpecification.Language: there is no source in OpenCL, only in: CUDA; add one under wattune.Sources"));
+  EXPECT_THAT(
+      parse_error({}, {.problem_size = {}, .language = "OpenCL"}),
+      HasSubstr(
+          "KernelSpecification.Language: there is no source in OpenCL, only in: CUDA; add one under wattune.Sources"));
   EXPECT_THAT(parse_error(with(&Parts::wattune, R"({"Sources": [{"Language": "CUDA", "KernelFile": "x.cu"}]})")),
               HasSubstr("there are two sources in CUDA"));
   EXPECT_THAT(parse_error(with(&Parts::wattune, R"({"Sources": [{"Language": "HIP", "KernelFile": "x.cu"}]})")),
@@ -177,7 +185,8 @@ TEST_F(ReadKernelTest, a_language_without_a_source_is_an_error_that_lists_those_
 TEST_F(ReadKernelTest, a_language_that_cannot_be_run_is_refused_by_name_but_its_space_is_read) {
   std::string json = text({});
   json.replace(json.find("\"CUDA\""), 6, "\"Vulkan\"");
-  EXPECT_THAT(error_of([&] { parse_text(json); }), HasSubstr("KernelSpecification.Language: Vulkan is not supported; give CUDA or OpenCL"));
+  EXPECT_THAT(error_of([&] { parse_text(json); }),
+              HasSubstr("KernelSpecification.Language: Vulkan is not supported; give CUDA or OpenCL"));
   EXPECT_THAT(parse_text(json, {.problem_size = {}, .language = {}, .space_only = true}).warnings,
               Contains(HasSubstr("Vulkan is not supported; only the space is read")));
 }
@@ -185,21 +194,25 @@ TEST_F(ReadKernelTest, a_language_that_cannot_be_run_is_refused_by_name_but_its_
 TEST_F(ReadKernelTest, members_for_other_tools_are_warned_about) {
   const Problem problem = parse(with(&Parts::specification, R"(, "Device": {"DeviceId": 0}, "Profiling": true,
       "SimulationInput": "x", "Stream": null, "KernelFlie": "y")"));
-  EXPECT_THAT(problem.warnings, ElementsAre(HasSubstr("KernelFlie: unknown key, ignored; did you mean 'KernelFile'?"),
-                                            HasSubstr("Device: ignored; the device is chosen"), HasSubstr("Profiling: ignored"),
-                                            HasSubstr("SimulationInput: ignored; recorded results are replayed")));
+  EXPECT_THAT(problem.warnings,
+              ElementsAre(HasSubstr("KernelFlie: unknown key, ignored; did you mean 'KernelFile'?"),
+                          HasSubstr("Device: ignored; the device is chosen"), HasSubstr("Profiling: ignored"),
+                          HasSubstr("SimulationInput: ignored; recorded results are replayed")));
 }
 
 TEST_F(ReadKernelTest, what_this_version_cannot_do_is_refused_by_name) {
-  EXPECT_THAT(parse_error(with(&Parts::specification, R"(, "Steps": [])")), HasSubstr("KernelSpecification.Steps: not supported yet"));
+  EXPECT_THAT(parse_error(with(&Parts::specification, R"(, "Steps": [])")),
+              HasSubstr("KernelSpecification.Steps: not supported yet"));
   for (const std::string key : {"Steps", "Observers", "DeviceSettings"}) {
-    EXPECT_THAT(parse_error(with(&Parts::wattune, "{\"" + key + "\": {}}")), HasSubstr("wattune." + key + ": not supported yet in this version"));
+    EXPECT_THAT(parse_error(with(&Parts::wattune, "{\"" + key + "\": {}}")),
+                HasSubstr("wattune." + key + ": not supported yet in this version"));
   }
 }
 
 TEST_F(ReadKernelTest, a_misspelt_key_of_our_own_is_an_error_with_the_nearest_one) {
-  EXPECT_THAT(parse_error(with(&Parts::wattune, R"({"Objectivs": []})")),
-              HasSubstr("wattune.Objectivs: unknown key; did you mean 'Objectives'?; known here: Metrics, Objectives, "));
+  EXPECT_THAT(
+      parse_error(with(&Parts::wattune, R"({"Objectivs": []})")),
+      HasSubstr("wattune.Objectivs: unknown key; did you mean 'Objectives'?; known here: Metrics, Objectives, "));
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ TEST(SourceScannerTest, macros_and_pragmas_use_their_names) {
 
 TEST(SourceScannerTest, includes_are_found_where_they_are_directives) {
   const SourceTokens tokens = scan_source(
-      "#include \"a.h\"\n  #  include <b/c.h> // x\n#/**/include/**/\"d.h\"\n// #include \"no1.h\"\n/*\n#include \"no2.h\"\n*/\n"
+      "#include \"a.h\"\n  #  include <b/c.h> // x\n#/**/include/**/\"d.h\"\n// #include \"no1.h\"\n/*\n#include "
+      "\"no2.h\"\n*/\n"
       "x #include \"no3.h\"\n\"\n#include \\\n\"e.h\"\n#include MACRO_H\n#include \"broken\n#include_next <f>\n");
   EXPECT_THAT(tokens.includes, ElementsAre("a.h", "b/c.h", "d.h", "e.h"));
   EXPECT_THAT(tokens.computed_includes, ElementsAre("MACRO_H"));
@@ -95,8 +96,8 @@ TEST_F(ScanKernelTest, includes_are_followed_from_the_including_file_and_along_t
   write("src/sub/c.h", "in_c");
   write("inc/d.h", "in_d");
   write("src/inc2/e.h", "in_e");
-  const KernelSource source =
-      scan("#include \"a.h\"\n#include <d.h>\n#include <e.h>\n#include <cuda_fp16.h>\n", {"-I", "inc", "-Iinc2", "-O3"});
+  const KernelSource source = scan("#include \"a.h\"\n#include <d.h>\n#include <e.h>\n#include <cuda_fp16.h>\n",
+                                   {"-I", "inc", "-Iinc2", "-O3"});
   EXPECT_THAT(names(source), ElementsAre("src/a.h", "inc/d.h", "src/inc2/e.h", "src/sub/b.h", "src/sub/c.h"));
   EXPECT_THAT(source.identifiers, testing::IsSupersetOf({"in_a", "in_c", "in_d", "in_e"}));
   EXPECT_THAT(source.options, ElementsAre("-O3"));
@@ -122,13 +123,15 @@ TEST_F(ScanKernelTest, a_toolkit_named_by_an_option_is_not_followed) {
 
 TEST_F(ScanKernelTest, missing_include_folders_and_computed_includes_are_told) {
   scan("#include CONFIG", {"-Inowhere"});
-  EXPECT_THAT(warnings, ElementsAre(HasSubstr("include path 'nowhere' is no folder"), HasSubstr("cannot follow '#include CONFIG'")));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("include path 'nowhere' is no folder"),
+                                    HasSubstr("cannot follow '#include CONFIG'")));
 }
 
 TEST_F(ScanKernelTest, long_options_name_folders_and_files_too) {
   write("inc/d.h", "in_d");
   write("src/first.h", "in_first");
-  const KernelSource source = scan("#include <d.h>\n", {"--include-path=inc", "-include", "first.h", "-include-pch", "x"});
+  const KernelSource source =
+      scan("#include <d.h>\n", {"--include-path=inc", "-include", "first.h", "-include-pch", "x"});
   EXPECT_THAT(names(source), ElementsAre("inc/d.h", "src/first.h"));
   EXPECT_THAT(source.options, ElementsAre("-include", "first.h", "-include-pch", "x")) << "only folders are taken out";
 }
