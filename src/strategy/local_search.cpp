@@ -11,6 +11,8 @@ namespace {
 
 /// So many samples that were all proposed before mean that hardly anything is left.
 constexpr std::size_t restart_samples = 64;
+constexpr std::size_t pair_attempts = 20000;  // a few milliseconds
+constexpr std::size_t most_pair_moves = 200;
 
 }  // namespace
 
@@ -69,6 +71,23 @@ void LocalSearch::tell(const Point& point, const Evaluation& evaluation) {
   if (current_ && told < current_cost_) move_to(point, told);
 }
 
+void LocalSearch::add_pair_moves(const Point& point) {
+  const std::size_t n = point.size();
+  if (n < 2) return;
+  std::set<Point> found;
+  for (std::size_t attempt = 0; attempt < pair_attempts && found.size() < most_pair_moves; ++attempt) {
+    Point neighbour = point;
+    const std::size_t first = random_() % n;
+    const std::size_t second = (first + 1 + random_() % (n - 1)) % n;
+    for (const std::size_t parameter : {first, second}) {
+      const std::size_t values = space_.parameters()[parameter].values.size();
+      neighbour[parameter] = static_cast<std::uint32_t>(random_() % values);
+    }
+    if (space_.contains(neighbour) && !proposed_.contains(neighbour)) found.insert(std::move(neighbour));
+  }
+  candidates_.assign(found.begin(), found.end());
+}
+
 void LocalSearch::move_to(const Point& point, double point_cost) {
   current_ = point;
   current_cost_ = point_cost;
@@ -78,6 +97,7 @@ void LocalSearch::move_to(const Point& point, double point_cost) {
     neighbour[move.parameter] = move.position;
     if (!proposed_.contains(neighbour)) candidates_.push_back(std::move(neighbour));
   }
+  if (candidates_.empty()) add_pair_moves(point);
   // Own shuffle: the standard one differs between libraries, and a seed must mean the same on every machine.
   for (std::size_t i = candidates_.size(); i > 1; --i) std::swap(candidates_[i - 1], candidates_[random_() % i]);
 }

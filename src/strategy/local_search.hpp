@@ -13,7 +13,8 @@
 namespace wattune {
 
 /// First improvement among all Hamming neighbours (any other valid value of one parameter), in random order, restarted
-/// at random. Needs only samples and neighbours, so it works on spaces too large to list. A configuration that failed
+/// at random. Where restrictions tie parameters so that none can change alone (a + b == 105), a sample of valid changes
+/// of two parameters takes the place of the neighbours. Needs only samples and neighbours, so it works on spaces too large to list. A configuration that failed
 /// is worse than any that did not. No configuration is proposed twice.
 class LocalSearch : public Strategy {
  public:
@@ -26,6 +27,7 @@ class LocalSearch : public Strategy {
   [[nodiscard]] double cost(const Evaluation& evaluation) const;
   bool restart();
   void move_to(const Point& point, double point_cost);
+  void add_pair_moves(const Point& point);
 
   const SearchSpace& space_;
   Objective objective_;

@@ -77,7 +77,8 @@ std::vector<double> search(Strategy& strategy, const std::function<double(const 
   return costs;
 }
 
-TEST(LocalSearch, finds_the_minimum_of_a_smooth_space_of_which_it_sees_a_small_part) {
+/// Ten parameters 1..20 whose sum stands in a relation to 105.
+SearchSpace sum_space(const std::string& relation) {
   std::vector<Parameter> parameters;
   std::string sum;
   for (int i = 0; i < 10; ++i) {
@@ -86,16 +87,36 @@ TEST(LocalSearch, finds_the_minimum_of_a_smooth_space_of_which_it_sees_a_small_p
     sum += (i > 0 ? " + " : "") + parameter.name;
     parameters.push_back(parameter);
   }
-  const auto space = SearchSpace::build(parameters, {{sum + " <= 105", "here"}});
+  return SearchSpace::build(parameters, {{sum + relation, "here"}});
+}
+
+/// 1 where the i-th parameter has its i-th value plus `shift`.
+double distance(const Point& point, double shift) {
+  double total = 1;
+  for (std::size_t i = 0; i < point.size(); ++i) {
+    total += std::pow(static_cast<double>(point[i]) - static_cast<double>(i) - shift, 2);
+  }
+  return total;
+}
+
+TEST(LocalSearch, finds_the_minimum_of_a_smooth_space_of_which_it_sees_a_small_part) {
+  const auto space = sum_space(" <= 105");
   ASSERT_GT(space.size(), 1000000000U);  // far too many to list
-  const auto cost = [](const Point& point) {
-    double total = 1;
-    for (std::size_t i = 0; i < point.size(); ++i) total += std::pow(static_cast<double>(point[i]) - static_cast<double>(i), 2);
-    return total;
-  };
   const auto strategy = make_strategy("local_search", space, 1);
-  const auto costs = search(*strategy, cost, 3000);
+  const auto costs = search(*strategy, [](const Point& point) { return distance(point, 0); }, 3000);
   EXPECT_EQ(*std::min_element(costs.begin(), costs.end()), 1);
+}
+
+TEST(LocalSearch, changes_two_parameters_where_none_can_change_alone) {
+  const auto space = sum_space(" == 105");
+  ASSERT_EQ(to_string(space.size()), "220633615280");
+  // Positions 5 + i are values 6 + i, whose sum is 105.
+  const auto cost = [](const Point& point) { return distance(point, 5); };
+  const auto local = search(*make_strategy("local_search", space, 1), cost, 3000);
+  const auto random = search(*make_strategy("random", space, 1), cost, 3000);
+  const double best = *std::min_element(local.begin(), local.end());
+  EXPECT_LE(best, 11);
+  EXPECT_LT(5 * best, *std::min_element(random.begin(), random.end()));
 }
 
 TEST(LocalSearch, proposes_every_configuration_once_in_the_end_also_where_most_fail) {
