@@ -156,6 +156,18 @@ JournalHeader make_header(const TuneArguments& arguments, const Problem& problem
   return header;
 }
 
+/// Outputs may be compared with the default configuration's: it has to be a valid one.
+void use_valid_default(Problem& problem, const SearchSpace& space) {
+  const auto point = space.find(problem.defaults);
+  if (point && space.contains(*point)) return;
+  problem.defaults = space.values(space.point(0));
+  if (problem.verification.reference != Verification::Reference::none) return;
+  fmt::print(stderr,
+             "wattune: warning: {}: the default configuration violates a restriction; outputs are compared with those of "
+             "the first valid one instead\n",
+             problem.file.string());
+}
+
 RunInfo make_run_info(const TuneArguments& arguments, const Problem& problem, const SearchSpace& space,
                       const DeviceInfo& device) {
   RunInfo run;
@@ -236,12 +248,13 @@ int run_tune(const TuneArguments& arguments) {
   const double began = monotonic_seconds();
   choose_budget(arguments, Problem{});  // a faulty --budget is told before anything is looked for
   Chosen chosen = choose(arguments);
-  const Problem& problem = chosen.problem;
+  Problem& problem = chosen.problem;
   print_warnings(problem.warnings);
   check_metrics(problem);
   const auto objectives = choose_objectives(arguments, problem);
   const Budget budget = choose_budget(arguments, problem);
   const auto space = build_space(problem);
+  use_valid_default(problem, space);
   const auto strategy = make_strategy(arguments.strategy, space, arguments.seed, objectives.front());
   const fs::path folder = choose_output(arguments, problem);
   const ScratchFolder scratch;
