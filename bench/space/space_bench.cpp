@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -27,11 +28,14 @@
 namespace {
 
 using namespace wattune;
-using Clock = std::chrono::steady_clock;
-
 constexpr int processes_per_space = 7;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+/// Time that this thread has spent on a processor: loops that are long enough to be interrupted are timed with it.
+double processor_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
 struct Definition {
   std::vector<Parameter> parameters;
@@ -148,7 +152,7 @@ BruteForce measure_brute_force(const Definition& definition, double cartesian) {
   }
   constexpr std::uint64_t most_points = 30'000'000;
   std::uint64_t points = 0, tests = 0, valid = 0;
-  const auto start = Clock::now();
+  const auto start = processor_seconds();
   bool more = true;
   while (more && points < most_points) {
     bool holds = true;
@@ -166,7 +170,7 @@ BruteForce measure_brute_force(const Definition& definition, double cartesian) {
       if (!more) values[i] = list.data();
     }
   }
-  const double seconds = seconds_since(start);
+  const double seconds = (processor_seconds() - start);
   BruteForce result;
   result.extrapolated = more;
   result.seconds = seconds * cartesian / static_cast<double>(points);
@@ -186,24 +190,24 @@ QueryFigures measure_queries(const SearchSpace& space) {
   if (indices.empty()) return result;
   std::vector<Point> points;
   points.reserve(indices.size());
-  auto start = Clock::now();
+  auto start = processor_seconds();
   for (const Count index : indices) points.push_back(space.point(index));
-  result.point = seconds_since(start) / n;
-  start = Clock::now();
+  result.point = (processor_seconds() - start) / n;
+  start = processor_seconds();
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (space.index(points[i]) != indices[i]) std::abort();
   }
-  result.index = seconds_since(start) / n;
+  result.index = (processor_seconds() - start) / n;
   std::vector<Move> moves;
-  start = Clock::now();
+  start = processor_seconds();
   for (const Point& point : points) {
     space.moves(point, Neighbourhood::hamming, moves);
     result.neighbours += static_cast<double>(moves.size()) / n;
   }
-  result.hamming = seconds_since(start) / n;
-  start = Clock::now();
+  result.hamming = (processor_seconds() - start) / n;
+  start = processor_seconds();
   for (const Point& point : points) space.moves(point, Neighbourhood::adjacent, moves);
-  result.adjacent = seconds_since(start) / n;
+  result.adjacent = (processor_seconds() - start) / n;
   return result;
 }
 

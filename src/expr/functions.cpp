@@ -12,11 +12,6 @@ namespace {
 
 using ast::Function;
 
-std::string_view type_name(const Slot& slot) {
-  constexpr std::array<std::string_view, 5> names = {"bool", "int", "float", "str", "list"};
-  return names[static_cast<std::size_t>(slot.type)];
-}
-
 std::size_t characters(const std::string& text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));

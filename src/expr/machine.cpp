@@ -7,17 +7,6 @@ namespace wattune {
 
 namespace {
 
-std::string_view type_name(const Slot& slot) {
-  switch (slot.type) {
-    case Value::Type::boolean: return "bool";
-    case Value::Type::integer: return "int";
-    case Value::Type::floating: return "float";
-    case Value::Type::string: return "str";
-    case Value::Type::list: return "list";
-  }
-  return "";
-}
-
 std::string_view operator_text(Instruction instruction) {
   constexpr std::array<std::string_view, 15> texts = {"+",  "-", "*",  "/", "//", "%",  "**",    "==",
                                                       "!=", "<", "<=", ">", ">=", "in", "not in"};
@@ -53,6 +42,11 @@ std::size_t character_length(char first) {
 }
 
 }  // namespace
+
+std::string_view type_name(const Slot& slot) {
+  constexpr std::array<std::string_view, 5> names = {"bool", "int", "float", "str", "list"};
+  return names[static_cast<std::size_t>(slot.type)];
+}
 
 bool Slot::truthy() const {
   switch (type) {

@@ -78,7 +78,8 @@ class Machine {
   std::size_t elements_ = 0;
 };
 
-/// Name of a function, for messages.
+/// Names of a type and a function, for messages.
+std::string_view type_name(const Slot& slot);
 std::string_view to_string(ast::Function function);
 
 }  // namespace wattune

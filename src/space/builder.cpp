@@ -18,6 +18,9 @@ namespace {
 /// Lanes evaluated at once: their columns stay in the processor's cache, and little memory is touched.
 constexpr std::size_t chunk_lanes = 512;
 
+/// Enough for every Fault.
+constexpr unsigned fault_bits = 4;
+
 /// Values and faults of one node, for states, values of a variable, or lanes. Floats are kept as their bits.
 struct Column {
   std::vector<std::uint64_t> values;
@@ -254,12 +257,11 @@ class LevelBuilder {
       const unsigned bits =
           node.is_float ? 64 : static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(node.range.high) - lowest));
       packer_.add(column.values, lowest, bits, alive);
-      if (!column.faults.empty()) {
-        faults_.assign(column.faults.begin(), column.faults.begin() + static_cast<std::ptrdiff_t>(count));
-        fault_values_.resize(count);
-        for (std::size_t i = 0; i < count; ++i) fault_values_[i] = static_cast<std::uint64_t>(faults_[i]);
-        packer_.add(fault_values_, 0, 4, alive);
-      }
+      if (column.faults.empty()) continue;
+      std::vector<std::uint64_t> faults(count);
+      std::ranges::transform(std::span(column.faults).first(count), faults.begin(),
+                             [](Fault fault) { return static_cast<std::uint64_t>(fault); });
+      packer_.add(faults, 0, fault_bits, alive);
     }
     for (std::size_t i = 0; i < count; ++i) {
       if (alive[i] == 0) {
@@ -285,8 +287,6 @@ class LevelBuilder {
   std::vector<std::uint8_t> alive_;
   KeyPacker packer_;
   IdMap numbers_;
-  std::vector<Fault> faults_;
-  std::vector<std::uint64_t> fault_values_;
   std::vector<std::pair<NodeId, Column>> new_states_;
   std::size_t new_count_ = 0;
 };
