@@ -89,6 +89,12 @@ std::string format_quantity(const Quantity& quantity) {
   return scale.unit.empty() || number == "-" ? number : number + " " + scale.unit;
 }
 
+std::string format_named(const std::string& name, const Quantity& quantity) {
+  Quantity shown = quantity;
+  if (shown.unit == name) shown.unit.clear();
+  return name + " " + format_quantity(shown);
+}
+
 std::string format_duration(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0) return "-";
   if (seconds < 9.95) return fmt::format("{:.1f} s", seconds);

@@ -29,6 +29,9 @@ std::string format_value(double value, std::string_view unit);
 /// With its error and unit: "1.234 +- 0.005 ms".
 std::string format_quantity(const Quantity& quantity);
 
+/// With its name: "time 1.234 +- 0.005 ms"; a name that is the unit itself stands once, "GFLOP/s 1234 +- 3".
+std::string format_named(const std::string& name, const Quantity& quantity);
+
 /// A duration that people wait for: "3.2 s", "12 min 5 s", "1 h 2 min".
 std::string format_duration(double seconds);
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -70,12 +71,14 @@ void Progress::add(const Evaluation& evaluation, bool reused) {
 void Progress::tick() {
   if (finished_) return;
   const double now = options_.clock();
-  const double interval = options_.terminal ? terminal_interval : plain_interval;
+  double interval = terminal_interval;
+  if (!options_.terminal) interval = drawn_ && drawn_done_ == done_ ? idle_interval : plain_interval;
   if (now - drawn_.value_or(options_.terminal ? now - interval : began_) >= interval) draw(now);
 }
 
 void Progress::draw(double now) {
   drawn_ = now;
+  drawn_done_ = done_;
   const std::string text = line();
   if (!options_.terminal) {
     options_.write(text + "\n");
@@ -132,7 +135,11 @@ std::string Progress::line() const {
     text = fmt::format("[{}]", done_);
   }
   text += fmt::format(" {} failed", failed_);
-  if (best_) text += fmt::format(", best {} {}", options_.objective.name, format_value(best_->value, best_->unit));
+  if (best_) {
+    Quantity shown = *best_;
+    shown.stderr_value = std::numeric_limits<double>::quiet_NaN();
+    text += ", best " + format_named(options_.objective.name, shown);
+  }
   const double per_second = rate(now);
   if (per_second >= 0.995) {
     text += fmt::format(", {:.1f}/s", per_second);

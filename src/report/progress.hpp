@@ -32,6 +32,8 @@ class Progress {
   /// On a terminal it is drawn at most so often, in seconds; elsewhere a line comes at most so often.
   static constexpr double terminal_interval = 0.1;
   static constexpr double plain_interval = 5;
+  /// And so often where nothing has finished since the last.
+  static constexpr double idle_interval = 60;
 
   explicit Progress(ProgressOptions options);
 
@@ -60,7 +62,8 @@ class Progress {
 
   ProgressOptions options_;
   double began_;
-  std::optional<double> drawn_;  ///< when; nothing before the first time
+  std::optional<double> drawn_;   ///< when; nothing before the first time
+  std::uint64_t drawn_done_ = 0;  ///< what was done by then
   std::uint64_t done_ = 0;
   std::uint64_t failed_ = 0;
   std::optional<Quantity> best_;

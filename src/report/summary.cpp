@@ -114,7 +114,7 @@ class Summary {
     for (const auto& name : shown_) {
       const auto found = evaluation.quantities.find(name);
       if (name == objective || found == evaluation.quantities.end()) continue;
-      others.push_back(fmt::format("{} {}", name, format_quantity(found->second)));
+      others.push_back(format_named(name, found->second));
     }
     if (!others.empty()) text_ += fmt::format("  {}\n", fmt::join(others, ", "));
     std::vector<std::string> flags;
@@ -238,7 +238,8 @@ class Summary {
       // Energy is measured only where it is asked for: no news.
       if (has(metric.name) || !has("time")) continue;
       const auto& used = metric.expression.names();
-      const bool of_energy = std::any_of(used.begin(), used.end(), [](const auto& n) { return n == "energy" || n == "power"; });
+      const bool of_energy =
+          std::any_of(used.begin(), used.end(), [](const auto& n) { return n == "energy" || n == "power"; });
       if (of_energy && !has("energy")) continue;
       std::vector<std::string> missing;
       for (const auto& name : metric.expression.names()) {

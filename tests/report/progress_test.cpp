@@ -85,7 +85,7 @@ TEST_F(ProgressTest, AnObjectiveToMaximiseHasItsBestValue) {
   for (const double rate : {100.0, 300.0, 200.0}) {
     progress.add(measured({Value(1)}, {{"GFLOP/s", Quantity{rate, "GFLOP/s", 1, 3, {}}}}));
   }
-  EXPECT_THAT(progress.line(), HasSubstr("best GFLOP/s 300.0 GFLOP/s"));
+  EXPECT_THAT(progress.line(), HasSubstr("best GFLOP/s 300.0"));
 }
 
 TEST_F(ProgressTest, OnATerminalOneLineIsRewrittenWithinItsWidth) {
@@ -118,6 +118,17 @@ TEST_F(ProgressTest, ElsewhereALineComesEveryFewSecondsAndAtTheEnd) {
   progress.finish();
   EXPECT_EQ(std::count(written.begin(), written.end(), '\n'), 3);
   EXPECT_THAT(written, HasSubstr("[120] 0 failed"));
+}
+
+TEST_F(ProgressTest, ElsewhereNothingIsRepeatedWhileNothingFinishes) {
+  Progress progress(options(false));
+  for (int i = 0; i < 110; ++i) {
+    now += 1;
+    progress.tick();
+  }
+  EXPECT_EQ(std::count(written.begin(), written.end(), '\n'), 2);  // after 5 s and after 65 s
+  progress.add(good(1e-3));
+  EXPECT_EQ(std::count(written.begin(), written.end(), '\n'), 3);
 }
 
 TEST_F(ProgressTest, TicksDrawWhileNothingFinishes) {

@@ -90,7 +90,7 @@ TEST(Summary, ShowsMetricsFlagsAndWhatIsNotVerified) {
                                        {"per_watt", Expression::parse("1 / power"), "", std::nullopt}};
   EXPECT_THAT(
       summarize(evaluations, {least_time}, metrics),
-      AllOf(HasSubstr("GFLOP/s 1234 +- 3 GFLOP/s"), HasSubstr("measured under: power_capped"),
+      AllOf(HasSubstr("  energy 300 +- 3 mJ, GFLOP/s 1234 +- 3\n"), HasSubstr("measured under: power_capped"),
             HasSubstr("there is no reference to verify it by"),
             HasSubstr("Metric per_watt = 1 / power was left out: power was not measured"), Not(HasSubstr("Pareto"))));
 }
