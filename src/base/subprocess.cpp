@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -75,6 +76,8 @@ struct Descriptors {
 int become(const char* program, char* const* argv, char* const* envp, const Descriptors& from, rlimit memory,
            int priority) {
   ::setpgid(0, 0);
+  // A child that is stopped when its parent dies would stay so for ever: it has to wake up to end itself.
+  ::prctl(PR_SET_PDEATHSIG, SIGCONT);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);

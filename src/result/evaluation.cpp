@@ -158,7 +158,9 @@ json to_json(const Evaluation& evaluation, const std::vector<std::string>& param
           {"board", evaluation.board},
           {"timestamp", evaluation.timestamp},
           {"proposal", evaluation.proposal},
-          {"told", evaluation.told}};
+          {"told", evaluation.told},
+          {"asked", evaluation.asked},
+          {"run", evaluation.run}};
 }
 
 Evaluation evaluation_from_json(const json& object, const std::vector<std::string>& parameter_names) {
@@ -189,6 +191,8 @@ Evaluation evaluation_from_json(const json& object, const std::vector<std::strin
   evaluation.timestamp = optional_text(object, "timestamp");
   evaluation.proposal = optional_integer(object, "proposal");
   evaluation.told = optional_integer(object, "told");
+  evaluation.asked = optional_integer(object, "asked");
+  evaluation.run = optional_text(object, "run");
   if (const json* quantities = optional_object(object, "quantities")) {
     for (const auto& [name, quantity] : quantities->items()) evaluation.quantities[name] = quantity_from_json(quantity);
   }

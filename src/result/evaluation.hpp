@@ -37,6 +37,8 @@ struct Evaluation {
   std::string timestamp;                          ///< UTC, ISO 8601
   std::int64_t proposal = 0;                      ///< the strategy's how-many-th proposal this was, from 0
   std::int64_t told = 0;                          ///< results the strategy had been told when it proposed this
+  std::int64_t asked = 0;  ///< proposals the strategy had made when it was told this
+  std::string run;         ///< runs that ask and tell alike share it, see TuneOptions; empty in older journals
 
   [[nodiscard]] bool ok() const noexcept { return outcome == Outcome::ok; }
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <exception>
@@ -23,12 +24,14 @@ namespace {
 
 using nlohmann::json;
 
-/// A process whose coordinator has died must not go on holding the device, whatever its main thread is doing.
+/// A process whose coordinator has died must not go on holding the device or compiling, whatever its main thread is
+/// doing; nor must what it has started (nvcc and the programs that nvcc starts).
 void end_with_coordinator(int fd) {
   std::thread([fd] {
     pollfd entry{fd, POLLRDHUP, 0};
     while (::poll(&entry, 1, -1) < 0 || (entry.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) == 0) {
     }
+    if (::getpgrp() == ::getpid()) ::kill(0, SIGKILL);  // Child::start made it a group of its own
     ::_exit(0);
   }).detach();
 }

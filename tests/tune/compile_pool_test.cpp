@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #include "base/clock.hpp"
 #include "tune/backends.hpp"
@@ -73,13 +77,19 @@ TEST_F(CompilePoolTest, gives_the_compilers_message_for_a_source_that_does_not_b
 }
 
 TEST_F(CompilePoolTest, a_compilation_past_its_deadline_is_a_failure_of_that_variant_only) {
+  const auto pipe = std::filesystem::path(::testing::TempDir()) / ("never_written_" + std::to_string(::getpid()));
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   CompilePoolOptions options;
-  options.timeout_seconds = 1e-6;
+  options.timeout_seconds = 5;
   CompilePool pool(options);
-  pool.add("slow", request(good));
-  const auto outcome = wait_for(pool, "slow");
-  ASSERT_TRUE(outcome && !*outcome);
-  EXPECT_NE(outcome->error().message.find("longer than"), std::string::npos);
+  pool.add("endless", request("#include \"" + pipe.string() + "\"\n" + good));  // waits for somebody who writes
+  pool.add("good", request(good));
+  const auto endless = wait_for(pool, "endless");
+  const auto outcome = wait_for(pool, "good");
+  std::filesystem::remove(pipe);
+  ASSERT_TRUE(endless && !*endless);
+  EXPECT_NE(endless->error().message.find("longer than"), std::string::npos);
+  ASSERT_TRUE(outcome && *outcome);
 }
 
 TEST_F(CompilePoolTest, a_process_without_memory_costs_its_variant_only) {
