@@ -2,46 +2,97 @@
 // A simulated board: physics and sensors in device time. Knows neither CUDA nor NVML.
 
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "board/description.hpp"
+#include "board/physics.hpp"
+#include "board/sensor.hpp"
+#include "board/work.hpp"
 
 namespace wattune::simgpu {
 
-/// What one launch of a kernel demands, whatever the clocks are.
-struct Work {
-  double sm_cycles = 0;        ///< SM clock cycles it takes where memory never holds it up
-  double memory_seconds = 0;   ///< time that memory takes at its highest clock where the SMs never hold it up
-  double core_activity = 0;    ///< switching activity while computing; 1: the synthetic chain of fused multiply-adds
-  double memory_activity = 0;  ///< of memory while it is the limit; 1: a copy kernel on all SMs
-  double fixed_seconds = 0;    ///< of launching, and of hanging kernels: passes at any clock, at little activity
+/// NVML's bits of what holds a clock back.
+namespace throttle {
+constexpr std::uint64_t idle = 0x1;
+constexpr std::uint64_t application_clocks = 0x2;
+constexpr std::uint64_t power_cap = 0x4;
+constexpr std::uint64_t hardware_slowdown = 0x8;
+constexpr std::uint64_t sync_boost = 0x10;
+constexpr std::uint64_t software_thermal = 0x20;
+constexpr std::uint64_t hardware_thermal = 0x40;
+constexpr std::uint64_t power_brake = 0x80;
+}  // namespace throttle
+
+/// A range that clocks are locked to; high 0: not locked.
+struct ClockRange {
+  double low;
+  double high;
 };
 
 /// All that changes. Plain data without pointers: it lies in memory that processes share. Zeroed bytes are not a valid
 /// state: Board::reset() makes one.
 struct BoardState {
   double now;  ///< device time, s
-  // ... settings, thermal state, sensor state, counters
+  std::uint64_t seed;
+
+  // Settings.
+  ClockRange sm_lock;
+  ClockRange memory_lock;
+  double application_sm_clock;      ///< Hz; 0: none set
+  double application_memory_clock;  ///< Hz; 0: none set
+  double power_limit;               ///< W
+  unsigned contexts;
+  std::uint32_t clock_stuck;  ///< not 0: the clock ignores settings
+  Work foreign;               ///< per second
+
+  // The clock and what steers it.
+  double sm_clock;       ///< Hz
+  double memory_clock;   ///< Hz
+  double settled_at;     ///< s; the clock does not move before
+  double next_control;   ///< s
+  double busy_until;     ///< s, when the board last computed
+  double slow_power;     ///< W, power as the control sees it
+  unsigned calm_steps;   ///< control steps since power was last too high
+  unsigned allowed;      ///< index of the highest SM clock that power cap and heat allow
+  std::uint64_t reasons;
+  double reason_seconds[8];  ///< by bit
+
+  // Heat: above ambient, of the two stages.
+  double die_kelvin;
+  double cooler_kelvin;
+
+  // Power and meters.
+  double power;   ///< W, true, of the last moment
+  double energy;  ///< J, true, since reset
+  double gain;    ///< of the meters
+  CounterState counter;
+  SensorState average;
+  SensorState instant;
+  SensorState samples;
 };
+static_assert(std::is_trivially_copyable_v<BoardState> && std::is_standard_layout_v<BoardState>);
 
 /// Operations on a state that some lock protects. Cheap to make.
 class Board {
  public:
-  Board(const Description& description, BoardState& state);
+  Board(const Description& description, BoardState& state) : description_(description), state_(state) {}
 
   /// Cold, idle, default settings, counters at some value that is not zero.
   void reset(std::uint64_t seed);
 
-  [[nodiscard]] double now() const;
-  /// Nothing runs until then.
+  [[nodiscard]] double now() const { return state_.now; }
+  /// Nothing runs until then. A time that has passed changes nothing.
   void idle_until(double time);
   /// Runs `launches` (a fraction of one may remain) of the work, one after the other, until they are done or it is
   /// `until`. @return the launches that remain: 0 where all are done, and now() is then the moment of completion.
   double run(const Work& work, double launches, double until);
   /// Contexts held on the board (power of an idle board depends on it).
   void set_contexts(unsigned count);
-  /// Load of others: added activity at all times.
+  /// Load of others: added activity at all times. It takes its share of the time of what runs here.
   void set_foreign_load(const Work& work_per_second);
+  /// The clock stays where it is, whatever is set: a fault.
+  void set_clock_stuck(bool stuck);
 
   // Settings. The caller has checked permission; values must be supported ones.
   void lock_sm_clock(double low_hz, double high_hz);
@@ -61,16 +112,28 @@ class Board {
   [[nodiscard]] double temperature() const;  ///< degC
   [[nodiscard]] std::uint64_t throttle_reasons() const;                   ///< NVML's bits
   [[nodiscard]] std::uint64_t throttle_nanoseconds(std::uint64_t reason) const;
+  [[nodiscard]] double meter_gain() const;  ///< what this board's meters say over what is true
+  /// Whether anything, ours or others', computed in the last moments.
+  [[nodiscard]] bool busy() const;
 
   // What sensors say, at now().
   [[nodiscard]] double counter_joules() const;
   [[nodiscard]] double average_power() const;
   [[nodiscard]] double instant_power() const;
-  struct Sample {
-    double time;
-    double watts;
-  };
+  using Sample = PowerSample;
   [[nodiscard]] std::vector<Sample> sample_buffer(double after) const;  ///< oldest first
+
+ private:
+  [[nodiscard]] double busy_clock() const;
+  [[nodiscard]] double idle_clock() const;
+  void setting_changed();
+  void control(bool computing);
+  void update_memory_clock(bool computing);
+  void pass(double seconds, double watts);
+  [[nodiscard]] Load foreign_load(double* share) const;
+
+  const Description& description_;
+  BoardState& state_;
 };
 
 }  // namespace wattune::simgpu
