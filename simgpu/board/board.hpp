@@ -47,14 +47,16 @@ struct BoardState {
   Work foreign;               ///< per second
 
   // The clock and what steers it.
-  double sm_clock;       ///< Hz
-  double memory_clock;   ///< Hz
-  double settled_at;     ///< s; the clock does not move before
-  double next_control;   ///< s
-  double busy_until;     ///< s, when the board last computed
-  double slow_power;     ///< W, power as the control sees it
-  unsigned calm_steps;   ///< control steps since power was last too high
-  unsigned allowed;      ///< index of the highest SM clock that power cap and heat allow
+  double sm_clock;         ///< Hz
+  double memory_clock;     ///< Hz
+  double settled_at;       ///< s; settings do not move the clock before
+  double next_control;     ///< s
+  double next_thermal;     ///< s; heat moves the clock no earlier
+  double busy_at;          ///< s, when the board last computed
+  double filtered_power;   ///< W, power as the control sees it
+  unsigned calm_steps;     ///< control steps since power was last too high
+  unsigned allowed;        ///< index of the highest SM clock that power cap and heat allow
+  std::uint64_t held_by;   ///< reasons for `allowed` to be low
   std::uint64_t reasons;
   double reason_seconds[8];  ///< by bit
 
@@ -124,13 +126,26 @@ class Board {
   [[nodiscard]] std::vector<Sample> sample_buffer(double after) const;  ///< oldest first
 
  private:
-  [[nodiscard]] double busy_clock() const;
-  [[nodiscard]] double idle_clock() const;
-  void setting_changed();
+  /// What the board does between two moments at which anything changes.
+  struct Demand {
+    bool computing;
+    double launch_seconds;
+    double watts;
+  };
+  void settings_changed();
+  [[nodiscard]] bool stays_awake() const;
+  [[nodiscard]] double wanted_clock(bool computing) const;
+  [[nodiscard]] double wanted_memory_clock(bool computing) const;
+  [[nodiscard]] bool needs_control(const Demand& demand) const;
   void control(bool computing);
-  void update_memory_clock(bool computing);
-  void pass(double seconds, double watts);
-  [[nodiscard]] Load foreign_load(double* share) const;
+  void limit_clock();
+  void limit_by_heat();
+  void move_clocks(bool computing);
+  void set_reasons(bool computing);
+  [[nodiscard]] Demand demand_now(const Work* work) const;
+  [[nodiscard]] double thermal_step(double watts) const;
+  void pass(double time, double watts);
+  double advance(const Work* work, double launches, double until);
 
   const Description& description_;
   BoardState& state_;

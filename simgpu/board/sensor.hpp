@@ -94,8 +94,6 @@ class Counter {
   [[nodiscard]] double joules() const { return state_.value; }
 
  private:
-  void update(double watts);
-
   const CounterDescription& description_;
   CounterState& state_;
 };
