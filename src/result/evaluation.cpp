@@ -101,11 +101,16 @@ void append_key(std::string& key, const std::vector<Value>& configuration) {
 }
 
 json to_json(const Quantity& quantity) {
-  return {{"value", number_or_null(quantity.value)},
-          {"unit", quantity.unit},
-          {"stderr", number_or_null(quantity.stderr_value)},
-          {"n", quantity.n},
-          {"flags", quantity.flags}};
+  json object = {{"value", number_or_null(quantity.value)},
+                 {"unit", quantity.unit},
+                 {"stderr", number_or_null(quantity.stderr_value)},
+                 {"n", quantity.n},
+                 {"flags", quantity.flags}};
+  if (!quantity.samples.empty()) {
+    json& samples = object["samples"] = json::array();
+    for (const double sample : quantity.samples) samples.push_back(number_or_null(sample));
+  }
+  return object;
 }
 
 Quantity quantity_from_json(const json& object) {
@@ -120,6 +125,11 @@ Quantity quantity_from_json(const json& object) {
   if (flags != object.end()) {
     if (!flags->is_array()) fail("flags", "a list of strings", *flags);
     for (const auto& flag : *flags) quantity.flags.push_back(text_of(flag, "flags"));
+  }
+  const auto samples = object.find("samples");
+  if (samples != object.end()) {
+    if (!samples->is_array()) fail("samples", "a list of numbers", *samples);
+    for (const auto& sample : *samples) quantity.samples.push_back(number_of(sample, "samples"));
   }
   return quantity;
 }

@@ -21,6 +21,7 @@ struct Quantity {
   double stderr_value = std::numeric_limits<double>::quiet_NaN();  ///< standard error; NaN where unknown
   std::int64_t n = 0;                                              ///< independent samples
   std::vector<std::string> flags;                                  ///< quality flags, for example "power_capped"
+  std::vector<double> samples = {};                                ///< the single measurements, where they are kept
 };
 
 struct Evaluation {

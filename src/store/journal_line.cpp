@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 #include <simdjson.h>
+#include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 namespace wattune {
 
@@ -74,13 +77,58 @@ Quantity quantity_of(dom::element element, std::string_view name) {
       for (const dom::element flag : get<dom::array>(field.value, name, "a quantity with a list of flags")) {
         quantity.flags.push_back(text_of(flag, name));
       }
+    } else if (field.key == "samples") {
+      const auto samples = get<dom::array>(field.value, name, "a quantity with a list of samples");
+      quantity.samples.reserve(samples.size());
+      for (const dom::element sample : samples) quantity.samples.push_back(number_of(sample, name));
     }
   }
   if (!has_value) damaged(name, "has no value");
   return quantity;
 }
 
+/// The member that ends a line: `,"check":"0123abcd"}`.
+constexpr std::string_view check_key = "check";
+constexpr std::string_view check_begin = R"(,"check":")";
+constexpr std::string_view check_end = R"("})";
+constexpr std::size_t check_digits = 8;
+constexpr std::size_t check_length = check_begin.size() + check_digits + check_end.size();
+
+using Digits = std::array<char, check_digits>;
+Digits checksum(std::string_view text) {
+  const auto hash = static_cast<std::uint32_t>(XXH3_64bits(text.data(), text.size()));
+  Digits digits;
+  for (std::size_t i = 0; i < check_digits; ++i) {
+    digits[i] = "0123456789abcdef"[(hash >> (4 * (check_digits - 1 - i))) & 15U];
+  }
+  return digits;
+}
+
+enum class Check { none, good, bad };
+Check check(std::string_view line) {
+  if (line.size() < check_length) return Check::none;
+  const std::string_view before = line.substr(0, line.size() - check_length);
+  const std::string_view member = line.substr(before.size());
+  if (!member.starts_with(check_begin) || !member.ends_with(check_end)) return Check::none;
+  const Digits digits = checksum(before);
+  const bool good = member.substr(check_begin.size(), check_digits) == std::string_view(digits.data(), digits.size());
+  return good ? Check::good : Check::bad;
+}
+
+[[noreturn]] void changed() {
+  throw DamagedLine{"its checksum does not match: the line was changed after it was written"};
+}
+
 }  // namespace
+
+std::string evaluation_line(const Evaluation& evaluation, const std::vector<std::string>& parameter_names) {
+  std::string line =
+      to_json(evaluation, parameter_names).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  line.pop_back();
+  const Digits digits = checksum(line);
+  line.append(check_begin).append(digits.data(), digits.size()).append(check_end).append(1, '\n');
+  return line;
+}
 
 struct LineReader::Impl {
   explicit Impl(const std::vector<std::string>& parameter_names) : names_(parameter_names) {
@@ -92,6 +140,7 @@ struct LineReader::Impl {
     dom::element root;
     const auto error = parser_.parse(line.data(), line.size(), false).get(root);
     if (error != simdjson::SUCCESS) throw DamagedLine{simdjson::error_message(error)};
+    const Check checked = check(line);
     Evaluation evaluation;
     bool has_configuration = false;
     bool has_outcome = false;
@@ -104,12 +153,16 @@ struct LineReader::Impl {
         if (!outcome) damaged(field.key, "is no known outcome");
         evaluation.outcome = *outcome;
         has_outcome = true;
+      } else if (field.key == check_key) {
+        // Written anew by another program, so that nobody can say what is still as it was.
+        if (checked == Check::none) changed();
       } else {
         read_field(evaluation, field.key, field.value);
       }
     }
     if (!has_configuration) damaged("configuration", "is missing");
     if (!has_outcome) damaged("outcome", "is missing");
+    if (checked == Check::bad) changed();
     return evaluation;
   }
 
@@ -146,6 +199,10 @@ struct LineReader::Impl {
       evaluation.proposal = integer_of(value, key);
     } else if (key == "told") {
       evaluation.told = integer_of(value, key);
+    } else if (key == "asked") {
+      evaluation.asked = integer_of(value, key);
+    } else if (key == "run") {
+      evaluation.run = text_of(value, key);
     }
   }
 
