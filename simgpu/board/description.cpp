@@ -298,6 +298,7 @@ Description parse_description(std::string_view text, const std::string& file) {
   description.id = json.text("id");
   description.architecture = json.text("architecture");
   description.multiprocessors = json.count("multiprocessors");
+  if (description.multiprocessors == 0) json.fail("multiprocessors", "must be above 0");
   description.limits = read_limits(json.object("limits"));
   read_clocks(json.object("clocks"), description);
   Reader limit = json.object("power_limit");

@@ -49,32 +49,37 @@ class Roughness {
 
  private:
   [[nodiscard]] double smooth() const {
-    // Best values lie from 1 to 64; a define far from its own costs up to half as much again.
-    constexpr double largest_best = 6;
-    constexpr double far = 3;
-    constexpr double cost = 0.06;
-    constexpr double pair_cost = 0.05;
-    double sum = 0;
+    // In octaves of the value. Costs come and go with it, so that whatever values a define has, some are good.
+    constexpr double octaves = 5;
+    constexpr double pair_octaves = 3;
+    constexpr double cost = 2.8;
+    constexpr double pair_cost = 0.9;
+    const double count = static_cast<double>(variant_.defines.size());
+    double own = 0;
+    double pairs = 0;
     for (const auto& define : variant_.defines) {
       const std::uint64_t name = hash_text(define.name);
-      const double best = largest_best * uniform(seed_, name);
-      const double distance = std::min(far, std::abs(position(define) - best));
-      sum += cost * uniform(seed_, name + 1) * distance * distance;
+      own += wave(position(define) / octaves, name);
       for (const auto& other : variant_.defines) {
-        const std::uint64_t pair = name ^ mix(hash_text(other.name));
         if (other.name <= define.name) continue;
-        const double phase = position(define) - position(other) + 2 * std::numbers::pi * uniform(seed_, pair);
-        sum += pair_cost * uniform(seed_, pair + 1) * (1 + std::cos(phase));
+        pairs += wave((position(define) - position(other)) / pair_octaves, name ^ mix(hash_text(other.name)));
       }
     }
-    return sum;
+    // Kernels with many parameters do not spread more than others.
+    return cost * own / std::sqrt(std::max(1.0, count)) + pair_cost * pairs / std::max(1.0, count - 1);
+  }
+
+  /// From 0 to at most 1, near 0 for half of the turn, with a size and a phase of its own for every place.
+  [[nodiscard]] double wave(double turns, std::uint64_t place) const {
+    const double height = 0.5 + 0.5 * std::cos(2 * std::numbers::pi * (turns + uniform(seed_, place + 1)));
+    return uniform(seed_, place) * height * height;
   }
 
   [[nodiscard]] double rough() const {
-    // The sum of three waiting times: few variants come near 0, a few are very slow.
-    constexpr double cost = 0.28;
+    // The sum of two waiting times: few variants come near 0, a few are very slow.
+    constexpr double cost = 0.25;
     const std::uint64_t place = variant_.variant_hash;
-    return -cost * std::log(uniform(seed_, place) * uniform(seed_, mix(place) + 1) * uniform(seed_, mix(place) + 2));
+    return -cost * std::log(uniform(seed_, place) * uniform(seed_, mix(place) + 1));
   }
 
   static double position(const Variant::Define& define) { return std::log2(1 + std::abs(define.value)); }
