@@ -1,0 +1,68 @@
+#pragma once
+// A client of a settings server: what a run holds while it changes a device.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+#include "settings/capabilities.hpp"
+
+namespace wattune {
+
+/// Where a system-wide server listens: WATTUNE_SETTINGS_SOCKET, else /run/wattune/wattuned.sock.
+std::string system_server_socket();
+
+struct SettingsClientOptions {
+  std::string uuid;
+  std::string pci;
+  std::vector<Setting> wanted;  ///< what is to be set: decides which server is used
+  /// What restoring locks the SM clock to; nothing: it is unlocked, as it is assumed to have been.
+  std::optional<double> locked_sm_clock_hz;
+};
+
+/// A connection to a server, private or system-wide, for one board. The destructor puts the board back; so does the
+/// server when this process dies. One thread uses it.
+class SettingsClient {
+ public:
+  /// Starts a private server; where that cannot set what is wanted, asks the system-wide one, if there is one.
+  /// Nothing is set yet, and no lock is held. @throws DeviceError, RunError.
+  explicit SettingsClient(SettingsClientOptions options);
+  ~SettingsClient();
+  SettingsClient(const SettingsClient&) = delete;
+  SettingsClient& operator=(const SettingsClient&) = delete;
+
+  [[nodiscard]] const Capabilities& capabilities() const;
+
+  /// Takes the board, after checking that all that is wanted can be set.
+  /// @param wait_seconds how long to wait where another run has it; 0: not at all.
+  /// @param wake_fd ends the waiting when it becomes readable; -1: none. @return false where it was woken.
+  /// @throws DeviceError where WATTUNE_READ_ONLY forbids it, something cannot be set, or the board is in use.
+  bool acquire(double wait_seconds, int wake_fd);
+
+  /// Sets the board; what is set already costs nothing. Renews the lease. @throws DeviceError where it cannot be set.
+  void set(const DeviceSettings& settings);
+
+  /// A child process of this one to be killed when this one is lost. @throws DeviceError.
+  void add_worker(pid_t pid);
+
+  /// To be called again and again, at any pace, while the board is held: renews the lease in time.
+  /// @throws DeviceError where the server has ended the connection.
+  void keep_alive();
+
+  /// Seconds between two calls of keep_alive() that are soon enough.
+  [[nodiscard]] double keep_alive_seconds() const;
+
+  /// How often the board's settings were changed.
+  [[nodiscard]] std::size_t changes() const;
+
+  /// Puts the board back and gives it up. @return what could not be put back; empty where all was.
+  std::string release();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace wattune

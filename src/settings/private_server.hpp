@@ -1,0 +1,29 @@
+#pragma once
+// The settings server of one run: started before anything is set, in a session of its own, it outlives the run and
+// puts the device back.
+
+#include <string>
+#include <sys/types.h>
+
+#include "base/file.hpp"
+
+namespace wattune {
+
+/// The hidden sub-command under which the program starts itself as a private settings server.
+inline constexpr const char* settings_server_command = "settings-server";
+
+/// The server's end finds its connection at this descriptor.
+inline constexpr int settings_server_fd = 3;
+
+struct StartedServer {
+  pid_t pid = 0;
+  FileDescriptor connection;
+};
+
+/// Starts this program as a private server. @throws RunError.
+StartedServer start_private_server();
+
+/// What such a process does. @return its exit code.
+int run_private_server();
+
+}  // namespace wattune
