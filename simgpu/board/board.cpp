@@ -78,10 +78,9 @@ double Board::advance(const Work* work, double launches, double until) {
     if (needs_control(demand)) step = std::min(step, std::max(state_.next_control - state_.now, 0.0));
     const double sleeps_at = state_.busy_at + description_.control.idle_seconds;
     if (!demand.computing && state_.now < sleeps_at) step = std::min(step, sleeps_at - state_.now);
-    // Where the rest is too short to move the clock of a double, it is done.
-    if (remaining <= step || state_.now + step == state_.now) {
+    if (remaining <= step) {
       launches = 0;
-      step = std::min(step, remaining);
+      step = remaining;
     } else if (work) {
       launches -= step / demand.launch_seconds;
     }

@@ -13,6 +13,10 @@ namespace {
 constexpr double thermal_period = 0.1;
 /// More than temperature moves between two moments.
 constexpr double thermal_margin = 0.5;
+/// So much cooler, heat no longer holds the clock.
+constexpr double thermal_release = 5;
+constexpr std::uint64_t thermal_reasons =
+    throttle::software_thermal | throttle::hardware_thermal | throttle::hardware_slowdown;
 
 unsigned last_index(const std::vector<double>& clocks) { return static_cast<unsigned>(clocks.size() - 1); }
 
@@ -119,7 +123,9 @@ void Board::limit_by_heat() {
     state_.allowed = std::min(state_.allowed, current > 0 ? current - 1 : 0);
     state_.held_by |= throttle::software_thermal;
     state_.held_by &= ~(throttle::hardware_slowdown | throttle::hardware_thermal);
-  } else if (state_.held_by & ~throttle::power_cap) {
+  } else if (temperature() < description_.thermal.slowdown - thermal_release) {
+    state_.held_by &= ~thermal_reasons;
+  } else if (state_.held_by & thermal_reasons) {
     state_.allowed = std::min(state_.allowed + 1, last_index(clocks));
     if (state_.allowed == last_index(clocks)) state_.held_by = 0;
   }
@@ -137,7 +143,7 @@ void Board::limit_clock() {
     state_.allowed = std::min(state_.allowed, current > steps ? current - steps : 0);
     state_.held_by |= throttle::power_cap;
     state_.calm_steps = 0;
-  } else if (state_.held_by == throttle::power_cap &&
+  } else if (state_.allowed < last_index(clocks) && (state_.held_by & thermal_reasons) == 0 &&
              state_.filtered_power < state_.power_limit * (1 - control.hysteresis)) {
     constexpr double far = 0.8;
     const bool eager = state_.filtered_power < far * state_.power_limit;

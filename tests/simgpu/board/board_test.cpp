@@ -138,6 +138,15 @@ TEST_F(BoardTest, HeatLowersTheClock) {
   EXPECT_GT(oven.throttle_nanoseconds(throttle::software_thermal), 0);
   EXPECT_NEAR(oven.temperature(), hot.thermal.slowdown, 2);
   EXPECT_LT(oven.true_power(), 300);
+
+  // Cooler, under a power limit, it is that which holds the clock.
+  oven.set_power_limit(150);
+  oven.run(work, endless, 900);
+  EXPECT_EQ(oven.throttle_reasons(), throttle::power_cap);
+  oven.set_power_limit(320);
+  oven.idle_until(1200);
+  oven.run(workload_named(hot, "fma_chain"), endless, 1201);
+  EXPECT_DOUBLE_EQ(oven.sm_clock(), hot.top_clock);
 }
 
 TEST_F(BoardTest, AnOverheatedBoardRunsAtHalfItsClock) {
