@@ -10,7 +10,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <thread>
 #include <utility>
 
@@ -18,6 +17,7 @@
 #include "base/file.hpp"
 #include "base/hash.hpp"
 #include "store/journal_header.hpp"
+#include "store/journal_line.hpp"
 #include "store/journal_lock.hpp"
 #include "store/journal_reader.hpp"
 
@@ -349,9 +349,7 @@ const std::vector<std::string>& Journal::notes() const noexcept {
 }
 
 void Journal::append(const Evaluation& evaluation) {
-  const std::string line = to_json(evaluation, impl_->before.header.parameter_names)
-                               .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
-                           "\n";
+  const std::string line = evaluation_line(evaluation, impl_->before.header.parameter_names);
   const std::lock_guard held(impl_->mutex);
   if (!impl_->lock_lost.empty()) impl_->throw_error();
   impl_->write_line(line);

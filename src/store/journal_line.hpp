@@ -10,6 +10,9 @@
 
 namespace wattune {
 
+/// The line of an evaluation, with its newline. Its last member is a checksum of what stands before.
+std::string evaluation_line(const Evaluation& evaluation, const std::vector<std::string>& parameter_names);
+
 /// Why a line is no evaluation.
 struct DamagedLine {
   std::string reason;

@@ -244,7 +244,7 @@ void join(std::vector<Part>& parts, JournalText& result, const std::filesystem::
         continue;
       }
       content.warnings.push_back(
-          fmt::format("journal '{}': line {} is damaged and was skipped ({})", file.string(), line + number, reason));
+          fmt::format("journal '{}': line {} is damaged and does not count ({})", file.string(), line + number, reason));
     }
     line += parts[i].lines;
     if (i == 0) continue;

@@ -14,6 +14,7 @@ bundle() {
   rm -rf "$folder/problems"
   cp -r "$here/problems" "$folder/problems"
   cp "${BASH_SOURCE[0]}" "$folder/run.sh"
+  cp "$here/long_run_with_faults.py" "$folder/"
   for program in "$build/tests/device/wattune_device_test" "$build/bin/wattune"; do
     [ -x "$program" ] || { echo "run.sh: no $program: left out" >&2; continue; }
     cp "$program" "$folder/bin/"

@@ -30,10 +30,10 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(done.returncode, code, f"{arguments}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
         return done.stdout, done.stderr
 
-    def start(self, *arguments):
+    def start(self, *arguments, environment=None):
         """Starts the command without waiting for it."""
         process = subprocess.Popen([WATTUNE, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   text=True)
+                                   text=True, env={**os.environ, **(environment or {})})
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process

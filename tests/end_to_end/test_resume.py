@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import signal
 import time
 
@@ -34,6 +35,73 @@ class Resume(harness.CommandTest):
         self.assertEqual(len(set(after)), 16)
         self.assertEqual(len(json.loads(stdout)["evaluations"]), 16)
         self.assertEqual(len(self.journals()), 1)
+
+    def test_a_search_that_was_killed_again_and_again_is_one_search(self):
+        command = ["tune", harness.GEMM, "--device", "opencl:0", "--problem-size", "128,128,128", "--strategy",
+                   "local_search", "--budget", "24", "--seed", "7", "-o", self.folder / "out", "--json"]
+        for count in (3, 9, 10, 17):
+            process = self.start(*command)
+            self.wait_for_evaluations(count, process)
+            process.kill()
+            process.wait()
+        stdout, stderr = self.wattune(*command)
+        self.assertNotIn("does not propose", stderr)
+        finished = json.loads(stdout)["evaluations"]
+        lines = self.journal_lines(self.journals()[0])
+        self.assertEqual(sorted(line["proposal"] for line in lines), list(range(24)))
+        self.assertEqual(len({line["run"] for line in lines}), 1)
+        # Asked and told again in the recorded order, the strategy makes the same proposals: nothing is left to evaluate.
+        stdout, stderr = self.wattune(*command)
+        again = json.loads(stdout)
+        self.assertNotIn("does not propose", stderr)
+        self.assertEqual(again["reused"], 24)
+        order = [(e["proposal"], e["configuration"]) for e in again["evaluations"]]
+        self.assertEqual(order, [(line["proposal"], line["configuration"]) for line in lines])
+        self.assertEqual(order, [(e["proposal"], e["configuration"]) for e in finished])
+
+    def test_another_seed_reuses_what_it_asks_for(self):
+        command = ["tune", self.faulty(), "--device", "opencl:0", "-o", self.folder / "out", "--json"]
+        self.wattune(*command, "--seed", "1")
+        stdout, _ = self.wattune(*command, "--seed", "2", "--strategy", "local_search")
+        self.assertEqual(json.loads(stdout)["reused"], 2)
+        self.assertEqual(len(self.journal_lines(self.journals()[0])), 2)
+
+    def test_one_process_at_a_time_writes_to_an_output_folder(self):
+        process = self.start(*self.arguments(1000))
+        file = self.wait_for_evaluations(1, process)
+        _, stderr = self.wattune(*self.arguments(1000), code=1)
+        self.assertIn(f"in use by process {process.pid}", stderr)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertFalse(pathlib.Path(f"{file}.lock").exists())
+
+    def test_a_lock_from_another_host_counts_while_its_heart_beats(self):
+        command = ["tune", self.faulty(), "--device", "opencl:0", "-o", self.folder / "out", "--json"]
+        self.wattune(*command)
+        lock = pathlib.Path(f"{self.journals()[0]}.lock")
+        lock.write_text(json.dumps({"host": "elsewhere", "pid": 1234, "start_time": 1, "boot": "b", "pid_namespace": "n",
+                                    "token": "0123456789abcdef"}))
+        _, stderr = self.wattune(*command, code=1)
+        self.assertIn("process 1234 on host 'elsewhere'", stderr)
+        self.assertIn(str(lock), stderr)
+        long_ago = time.time() - 3600
+        os.utime(lock, (long_ago, long_ago))
+        stdout, _ = self.wattune(*command)
+        self.assertEqual(json.loads(stdout)["reused"], 2)
+        self.assertFalse(lock.exists())
+
+    def test_a_value_changed_in_the_journal_is_told_and_measured_again(self):
+        command = ["tune", self.faulty(), "--device", "opencl:0", "-o", self.folder / "out", "--json"]
+        self.wattune(*command)
+        file = self.journals()[0]
+        lines = file.read_text().split("\n")
+        lines[1] = lines[1].replace('"n":', '"n":9', 1)
+        file.write_text("\n".join(lines))
+        stdout, stderr = self.wattune(*command)
+        self.assertIn(f"'{file}': line 2 is damaged and does not count", stderr)
+        self.assertIn("checksum", stderr)
+        result = json.loads(stdout)
+        self.assertEqual((result["reused"], len(result["evaluations"])), (1, 2))
 
     def test_after_a_kill_of_the_worker_the_run_goes_on(self):
         process = self.start(*self.arguments(12))

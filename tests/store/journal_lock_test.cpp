@@ -110,6 +110,13 @@ TEST_F(JournalLockTest, OfAnotherMachineIsJudgedByItsHeartbeat) {
   }
 }
 
+TEST_F(JournalLockTest, OfAnotherMachineIsKeptWhereTheFileServersClockWasPutBack) {
+  LockHolder holder = LockHolder::self();
+  holder.host = "elsewhere";
+  write_lock(holder, -3600);
+  EXPECT_THAT(error_of_acquiring(), AllOf(HasSubstr("on host 'elsewhere'"), HasSubstr("if it is surely gone, delete")));
+}
+
 TEST_F(JournalLockTest, WithoutSensibleContentIsJudgedByItsAge) {
   for (const char* content : {"", "{", "[]", R"({"host":"h"})"}) {
     write_to(file(), content);

@@ -193,6 +193,32 @@ TEST_F(JournalTest, DamagedLinesAreSkippedWithTheirNumbers) {
   }
 }
 
+TEST_F(JournalTest, AValueThatWasChangedInALineIsFoundOut) {
+  make(3);
+  const std::string good = content_of(file());
+  const std::string from = R"("value":0.001001)";  // the time of evaluation 1, in line 3
+  ASSERT_NE(good.find(from), std::string::npos);
+  std::string text = good;
+  write_to(file(), text.replace(text.find(from), from.size(), R"("value":0.000001)"));
+  const JournalContent content = read_journal(file());
+  EXPECT_THAT(proposals_of(content), ElementsAre(0, 2));
+  EXPECT_THAT(content.warnings, ElementsAre(AllOf(HasSubstr(file().string()), HasSubstr("line 3"),
+                                                  HasSubstr("does not count"), HasSubstr("checksum"))));
+}
+
+TEST_F(JournalTest, ALineThatAnotherProgramHasWrittenAnewDoesNotCount) {
+  make(1);
+  const std::string good = content_of(file());
+  const auto begin = good.find('\n') + 1;
+  json line = json::parse(good.substr(begin));
+  write_to(file(), good.substr(0, begin) + line.dump() + "\n");  // sorts the keys
+  EXPECT_THAT(read_journal(file()).warnings, ElementsAre(HasSubstr("checksum")));
+  line.erase("check");
+  write_to(file(), good.substr(0, begin) + line.dump() + "\n");
+  EXPECT_THAT(read_journal(file()).warnings, IsEmpty());
+  EXPECT_THAT(proposals(), ElementsAre(0));
+}
+
 TEST_F(JournalTest, ManyDamagedLinesAreCounted) {
   make(1);
   std::string text = content_of(file());
@@ -206,7 +232,9 @@ TEST_F(JournalTest, ManyDamagedLinesAreCounted) {
 TEST_F(JournalTest, EmptyLinesAndUnknownKeysAreNoDamage) {
   make(1);
   std::string text = content_of(file());
-  text.insert(text.size() - 2, R"(,"from_a_later_version":{"a":[1]})");
+  // As an earlier version wrote it, without a checksum, or as a later one might.
+  const auto check = text.rfind(R"(,"check":)");
+  text.replace(check, text.size() - 2 - check, R"(,"from_a_later_version":{"a":[1]})");
   write_to(file(), text + "\n\r\n");
   const JournalContent content = read_journal(file());
   EXPECT_THAT(content.evaluations, SizeIs(1));

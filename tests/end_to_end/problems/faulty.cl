@@ -17,6 +17,10 @@ __kernel void scale(__global float* y, __global const float* x, const int n) {
   volatile __global float* v = y;
   while (v[0] != 12345.0f) {
   }
+#elif FAULT == 7
+#pragma clang __debug crash
+#elif FAULT == 8
+#include "faulty_endless.h"
 #elif FAULT == 6
   if (i < n && i != 7) y[i] = SCALE * x[i];
 #else
