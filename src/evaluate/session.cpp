@@ -96,6 +96,7 @@ struct Session::Impl {
   PowerMeter* meter;
   MeasureOptions options;
   std::optional<double> abandon_above;  ///< of the evaluation under way
+  TickHistory counter_ticks;            ///< of the meter
   ArgumentSet arguments;
   Verifier verifier;
 
@@ -278,7 +279,7 @@ tl::expected<std::map<std::string, Quantity>, Failure> Session::Impl::energy_of(
   if (!batch) return tl::unexpected(batch.error());
   EnergyOptions energy_options;
   energy_options.ticks = options.energy_ticks;
-  return measure_energy(**batch, *meter, energy_options, options.clock == nullptr ? real_clock() : *options.clock);
+  return measure_energy(**batch, *meter, counter_ticks, energy_options, options.clock == nullptr ? real_clock() : *options.clock);
 }
 
 std::optional<Failure> Session::Impl::measure(const Launch& launch, Evaluation& evaluation) {

@@ -18,6 +18,8 @@ class PowerMeter {
   virtual std::optional<double> energy_joules() = 0;
   /// The most recent power reading, in watts.
   virtual std::optional<double> power_watts() = 0;
+  /// Power at this moment, in watts, where the board tells it; sensors see only a part of the time.
+  virtual std::optional<double> instant_power_watts() { return std::nullopt; }
   virtual std::optional<double> sm_clock_hz() = 0;
   virtual std::optional<double> memory_clock_hz() = 0;
   virtual std::optional<double> temperature_celsius() = 0;

@@ -37,7 +37,7 @@ class Energy : public OnGpu {
     EnergyOptions options;
     options.ticks = ticks;
     const double before = real_clock().now();
-    auto result = measure_energy(*batch, *meter, options);
+    auto result = measure_energy(*batch, *meter, ticks, options);
     if (!result) throw std::runtime_error(result.error().message);
     const Quantity& power = result->at("power");
     std::cout << ticks << " ticks in " << real_clock().now() - before << " s: " << power.value << " W +- "
@@ -50,6 +50,7 @@ class Energy : public OnGpu {
   }
 
   std::unique_ptr<PowerMeter> meter;
+  TickHistory ticks;
   std::unique_ptr<Kernel> kernel;
   std::unique_ptr<Buffer> out;
   Launch launch;

@@ -85,6 +85,9 @@ class VirtualMeter final : public PowerMeter {
     return moves ? value : 5.0;
   }
   std::optional<double> power_watts() override { return power(clock_.now()); }
+  std::optional<double> instant_power_watts() override {
+    return has_instant ? std::optional<double>(power(clock_.now())) : std::nullopt;
+  }
   std::optional<double> sm_clock_hz() override { return sm_clock; }
   std::optional<double> memory_clock_hz() override { return memory_clock; }
   std::optional<double> temperature_celsius() override { return temperature; }
@@ -98,6 +101,7 @@ class VirtualMeter final : public PowerMeter {
   double call_seconds = 0.003;
   double jitter_seconds = 0;  ///< mean of what is added to a call
   bool has_counter = true;
+  bool has_instant = false;
   bool moves = true;
   std::optional<int> stops_after;  ///< calls
   std::optional<double> sm_clock = 1.98e9;

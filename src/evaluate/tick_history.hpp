@@ -1,0 +1,66 @@
+#pragma once
+// The moments at which an energy counter steps, and the power between them.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+namespace wattune {
+
+/// A step of an energy counter as polling saw it.
+struct Tick {
+  double time;         ///< seconds; the middle of the interval in which it fell
+  double uncertainty;  ///< half that interval, s
+  double joules;       ///< the counter after it
+};
+
+/// What a counter's steps so far tell about its steps to come. Kept from one measurement to the next, so that the few
+/// ticks of a short window are placed by the period and phase of all before them.
+class TickHistory {
+ public:
+  void add(const Tick& tick);
+
+  /// Whether the steps seen so far have a period.
+  [[nodiscard]] bool regular() const noexcept { return period_ > 0; }
+  /// Seconds; 0 where the steps are not regular.
+  [[nodiscard]] double period() const noexcept { return period_; }
+  /// The first step that is due after a moment; nothing where the steps are not regular.
+  [[nodiscard]] std::optional<double> next(double after) const;
+  /// When a step most likely took place: between the moment at which it was seen and the one at which it was due.
+  [[nodiscard]] double time(const Tick& tick) const;
+  /// Standard deviation of the error of time(), s; where steps are not regular that of this tick as seen.
+  [[nodiscard]] double error(const Tick& tick) const;
+
+ private:
+  struct Seen {
+    double position;  ///< periods since the first
+    double time;
+  };
+  bool place(const Tick& tick);
+  void begin();
+  void fit();
+  [[nodiscard]] double due(double position) const { return phase_ + period_ * position; }
+
+  std::deque<Seen> seen_;
+  std::vector<Tick> unplaced_;  ///< seen before there was a period
+  int misplaced_ = 0;           ///< how often ticks were not where they were due of late
+  double period_ = 0;
+  double phase_ = 0;
+  double scatter_ = 0;  ///< standard deviation of the times seen around those due, s
+};
+
+struct WindowPower {
+  double watts = 0;
+  double standard_error = 0;   ///< W
+  std::int64_t intervals = 0;  ///< ticks that the window spans
+  double begin = 0;            ///< s
+  double end = 0;              ///< s
+};
+
+/// Average power from the tick at position `first` to the last.
+/// @pre first + 1 < ticks.size().
+WindowPower window_power(const std::vector<Tick>& ticks, std::size_t first, const TickHistory& history);
+
+}  // namespace wattune
