@@ -65,8 +65,13 @@ class Roughness {
         pairs += wave((position(define) - position(other)) / pair_octaves, name ^ mix(hash_text(other.name)));
       }
     }
-    // Kernels with many parameters do not spread more than others.
-    return cost * own / std::sqrt(std::max(1.0, count)) + pair_cost * pairs / std::max(1.0, count - 1);
+    // Kernels with many parameters do not spread more than others, and their best variants are not slower: what the
+    // mean of many waves lies above the best of them is taken off.
+    const double sum = cost * own / std::sqrt(std::max(1.0, count)) + pair_cost * pairs / std::max(1.0, count - 1);
+    constexpr double mean_wave = 0.1875;
+    constexpr double best_below_mean = 1.2;
+    const double mean = mean_wave * (cost * std::sqrt(count) + pair_cost * count / 2);
+    return std::max(0.0, sum - std::max(0.0, mean - best_below_mean));
   }
 
   /// From 0 to at most 1, near 0 for half of the turn, with a size and a phase of its own for every place.
