@@ -42,7 +42,7 @@ NvmlSettingsReader::NvmlSettingsReader(const SharedLibrary& library) {
   library.optional(application_clock, "nvmlDeviceGetApplicationsClock");
   library.optional(default_application_clock, "nvmlDeviceGetDefaultApplicationsClock");
   library.optional(restriction, "nvmlDeviceGetAPIRestriction");
-  library.optional(simulated_root, "wattune_sim_is_root");
+  simulated = library.symbol("wattune_sim_truth") != nullptr;
 }
 
 NvmlSetters::NvmlSetters(const SharedLibrary& library) {

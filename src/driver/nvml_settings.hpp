@@ -39,7 +39,7 @@ struct NvmlSettingsReader {
   NvmlResult (*default_application_clock)(NvmlDevice, NvmlClock,
                                           unsigned* megahertz) = nullptr;  // nvmlDeviceGetDefaultApplicationsClock
   NvmlResult (*restriction)(NvmlDevice, int api, int* restricted) = nullptr;  // nvmlDeviceGetAPIRestriction
-  int (*simulated_root)() = nullptr;  // wattune_sim_is_root: simulated libraries only
+  bool simulated = false;  ///< the library is that of simulated GPUs
 };
 
 /// The setters. Each @throws DeviceError where WATTUNE_READ_ONLY forbids it, and gives function_not_found where the

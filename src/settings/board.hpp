@@ -69,7 +69,6 @@ struct NvmlBoardAccess {
   NvmlSettingsReader reader;
   NvmlSetters setters;
   std::optional<int> compute_capability;  ///< 86 for 8.6
-  bool simulated = false;
 
   /// Root or CAP_SYS_ADMIN, or what the simulated machine calls root.
   [[nodiscard]] bool is_root() const;

@@ -116,7 +116,7 @@ class NvmlBoard final : public SettableBoard {
   [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
   [[nodiscard]] SavedSettings read() override;
   [[nodiscard]] std::string library() const override {
-    return access_->simulated ? access_->nvml->library.path() : std::string();
+    return access_->reader.simulated ? access_->nvml->library.path() : std::string();
   }
   void take_route(const std::string& name) override;
   SettingResult try_permission() override;
@@ -138,9 +138,8 @@ NvmlBoard::NvmlBoard(const std::string& uuid, const std::string& pci, const std:
   auto nvml = load_nvml(library);
   const NvmlDevice device = find_device(*nvml, uuid, pci);
   access_ = std::make_shared<NvmlBoardAccess>(NvmlBoardAccess{nvml, device, NvmlSettingsReader(nvml->library),
-                                                              NvmlSetters(nvml->library), std::nullopt, false});
+                                                              NvmlSetters(nvml->library), std::nullopt});
   const auto& reader = access_->reader;
-  access_->simulated = reader.simulated_root != nullptr;
   int major = 0;
   int minor = 0;
   if (reader.compute_capability != nullptr &&
@@ -155,7 +154,7 @@ NvmlBoard::NvmlBoard(const std::string& uuid, const std::string& pci, const std:
   if (reader.driver_version != nullptr) {
     capabilities_.driver = text_of([&](char* text) { return reader.driver_version(text, nvml_uuid_bytes); });
   }
-  capabilities_.simulated = access_->simulated;
+  capabilities_.simulated = access_->reader.simulated;
   read_clocks(*access_, capabilities_);
   read_power_limits(*access_, capabilities_);
   capabilities_.refused = refusal_of_divided(*nvml, device);
@@ -223,7 +222,8 @@ SettingResult NvmlBoard::restore(Setting setting, const SavedSettings& before) {
 // ---- what routes share
 
 bool NvmlBoardAccess::is_root() const {
-  if (reader.simulated_root != nullptr) return reader.simulated_root() != 0;
+  // Who may do what on simulated GPUs is part of the simulation.
+  if (reader.simulated) return environment("WATTUNE_SIM_USER") != "user";
   return ::geteuid() == 0 || has_admin_capability();
 }
 
