@@ -61,9 +61,13 @@ void Board::reset(std::uint64_t seed) {
 
 // --- Time ---
 
-void Board::idle_until(double time) { advance(nullptr, 0, time); }
+void Board::idle_until(double time) {
+  advance(nullptr, 0, time);
+}
 
-double Board::run(const Work& work, double launches, double until) { return advance(&work, launches, until); }
+double Board::run(const Work& work, double launches, double until) {
+  return advance(&work, launches, until);
+}
 
 double Board::advance(const Work* work, double launches, double until) {
   while (state_.now < until && (!work || launches > 0)) {
@@ -103,8 +107,7 @@ Board::Demand Board::demand_now(const Work* work) const {
   }
   Demand demand{work != nullptr || share > 0, 0, 0};
   if (work) {
-    demand.launch_seconds =
-        launch_seconds(description_, *work, state_.sm_clock, state_.memory_clock) / (1 - share);
+    demand.launch_seconds = launch_seconds(description_, *work, state_.sm_clock, state_.memory_clock) / (1 - share);
     const Load full = load_of(description_, *work, state_.sm_clock, state_.memory_clock);
     load += {(1 - share) * full.core, (1 - share) * full.memory};
   }
@@ -147,21 +150,33 @@ void Board::pass(double time, double watts) {
 
 // --- True values ---
 
-double Board::true_power() const { return state_.power; }
+double Board::true_power() const {
+  return state_.power;
+}
 
-double Board::true_energy() const { return state_.energy; }
+double Board::true_energy() const {
+  return state_.energy;
+}
 
-double Board::sm_clock() const { return state_.sm_clock; }
+double Board::sm_clock() const {
+  return state_.sm_clock;
+}
 
-double Board::memory_clock() const { return state_.memory_clock; }
+double Board::memory_clock() const {
+  return state_.memory_clock;
+}
 
-double Board::voltage() const { return core_voltage(description_, state_.sm_clock); }
+double Board::voltage() const {
+  return core_voltage(description_, state_.sm_clock);
+}
 
 double Board::temperature() const {
   return description_.thermal.ambient + state_.die_kelvin + state_.cooler_kelvin;
 }
 
-std::uint64_t Board::throttle_reasons() const { return state_.reasons; }
+std::uint64_t Board::throttle_reasons() const {
+  return state_.reasons;
+}
 
 std::uint64_t Board::throttle_nanoseconds(std::uint64_t reason) const {
   constexpr double nanoseconds = 1e9;
@@ -170,7 +185,9 @@ std::uint64_t Board::throttle_nanoseconds(std::uint64_t reason) const {
   return static_cast<std::uint64_t>(state_.reason_seconds[bit] * nanoseconds);
 }
 
-double Board::meter_gain() const { return state_.gain; }
+double Board::meter_gain() const {
+  return state_.gain;
+}
 
 bool Board::busy() const {
   // A utilisation counter forgets within such a time.
@@ -180,7 +197,9 @@ bool Board::busy() const {
 
 // --- Meters ---
 
-double Board::counter_joules() const { return state_.counter.value; }
+double Board::counter_joules() const {
+  return state_.counter.value;
+}
 
 double Board::average_power() const {
   return Sensor(description_.sensors.average, state_.average).reading();

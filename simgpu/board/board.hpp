@@ -47,16 +47,16 @@ struct BoardState {
   Work foreign;               ///< per second
 
   // The clock and what steers it.
-  double sm_clock;         ///< Hz
-  double memory_clock;     ///< Hz
-  double settled_at;       ///< s; settings do not move the clock before
-  double next_control;     ///< s
-  double next_thermal;     ///< s; heat moves the clock no earlier
-  double busy_at;          ///< s, when the board last computed
-  double filtered_power;   ///< W, power as the control sees it
-  unsigned calm_steps;     ///< control steps since power was last too high
-  unsigned allowed;        ///< index of the highest SM clock that power cap and heat allow
-  std::uint64_t held_by;   ///< reasons for `allowed` to be low
+  double sm_clock;        ///< Hz
+  double memory_clock;    ///< Hz
+  double settled_at;      ///< s; settings do not move the clock before
+  double next_control;    ///< s
+  double next_thermal;    ///< s; heat moves the clock no earlier
+  double busy_at;         ///< s, when the board last computed
+  double filtered_power;  ///< W, power as the control sees it
+  unsigned calm_steps;    ///< control steps since power was last too high
+  unsigned allowed;       ///< index of the highest SM clock that power cap and heat allow
+  std::uint64_t held_by;  ///< reasons for `allowed` to be low
   std::uint64_t reasons;
   double reason_seconds[8];  ///< by bit
 
@@ -111,8 +111,8 @@ class Board {
   [[nodiscard]] double sm_clock() const;     ///< Hz, actual
   [[nodiscard]] double memory_clock() const;
   [[nodiscard]] double voltage() const;
-  [[nodiscard]] double temperature() const;  ///< degC
-  [[nodiscard]] std::uint64_t throttle_reasons() const;                   ///< NVML's bits
+  [[nodiscard]] double temperature() const;              ///< degC
+  [[nodiscard]] std::uint64_t throttle_reasons() const;  ///< NVML's bits
   [[nodiscard]] std::uint64_t throttle_nanoseconds(std::uint64_t reason) const;
   [[nodiscard]] double meter_gain() const;  ///< what this board's meters say over what is true
   /// Whether anything, ours or others', computed in the last moments.

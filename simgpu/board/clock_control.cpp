@@ -18,7 +18,9 @@ constexpr double thermal_release = 5;
 constexpr std::uint64_t thermal_reasons =
     throttle::software_thermal | throttle::hardware_thermal | throttle::hardware_slowdown;
 
-unsigned last_index(const std::vector<double>& clocks) { return static_cast<unsigned>(clocks.size() - 1); }
+unsigned last_index(const std::vector<double>& clocks) {
+  return static_cast<unsigned>(clocks.size() - 1);
+}
 
 /// Index of the highest clock that is not above one.
 unsigned index_below(const std::vector<double>& clocks, double clock) {
@@ -35,7 +37,9 @@ double clamp_to(double clock, const ClockRange& range) {
 
 // --- Settings ---
 
-void Board::settings_changed() { state_.settled_at = state_.now + description_.control.settle_seconds; }
+void Board::settings_changed() {
+  state_.settled_at = state_.now + description_.control.settle_seconds;
+}
 
 void Board::lock_sm_clock(double low_hz, double high_hz) {
   state_.sm_lock = {low_hz, high_hz};
@@ -63,15 +67,25 @@ void Board::set_application_clocks(double memory_hz, double sm_hz) {
   settings_changed();
 }
 
-void Board::reset_application_clocks() { set_application_clocks(0, 0); }
+void Board::reset_application_clocks() {
+  set_application_clocks(0, 0);
+}
 
-void Board::set_power_limit(double watts) { state_.power_limit = watts; }
+void Board::set_power_limit(double watts) {
+  state_.power_limit = watts;
+}
 
-void Board::set_contexts(unsigned count) { state_.contexts = count; }
+void Board::set_contexts(unsigned count) {
+  state_.contexts = count;
+}
 
-void Board::set_foreign_load(const Work& work_per_second) { state_.foreign = work_per_second; }
+void Board::set_foreign_load(const Work& work_per_second) {
+  state_.foreign = work_per_second;
+}
 
-void Board::set_clock_stuck(bool stuck) { state_.clock_stuck = stuck ? 1 : 0; }
+void Board::set_clock_stuck(bool stuck) {
+  state_.clock_stuck = stuck ? 1 : 0;
+}
 
 // --- What the clock should be ---
 

@@ -62,16 +62,16 @@ struct ThermalModel {
 
 /// How the board steers its clock.
 struct ClockControl {
-  double settle_seconds = 0;     ///< from a change of setting until the clock begins to move
-  double control_period = 0;     ///< s between two steps of the clock
-  unsigned ramp_steps = 1;       ///< supported clocks that one control step may cross where nothing holds it back
-  double power_filter = 0;       ///< s, time constant of the power that is compared with the limit
-  double hysteresis = 0;         ///< relative; below limit * (1 - hysteresis) the clock may rise again
-  unsigned raise_after = 1;      ///< control steps below it before the clock rises
-  double idle_clock = 0;         ///< Hz, SM clock of an idle board without contexts
-  double idle_memory_clock = 0;  ///< Hz
-  bool idle_keeps_clock = false; ///< with a context, an idle board stays at the clock that it would compute at
-  double idle_seconds = 0;       ///< until an idle board lowers its clock
+  double settle_seconds = 0;      ///< from a change of setting until the clock begins to move
+  double control_period = 0;      ///< s between two steps of the clock
+  unsigned ramp_steps = 1;        ///< supported clocks that one control step may cross where nothing holds it back
+  double power_filter = 0;        ///< s, time constant of the power that is compared with the limit
+  double hysteresis = 0;          ///< relative; below limit * (1 - hysteresis) the clock may rise again
+  unsigned raise_after = 1;       ///< control steps below it before the clock rises
+  double idle_clock = 0;          ///< Hz, SM clock of an idle board without contexts
+  double idle_memory_clock = 0;   ///< Hz
+  bool idle_keeps_clock = false;  ///< with a context, an idle board stays at the clock that it would compute at
+  double idle_seconds = 0;        ///< until an idle board lowers its clock
 };
 
 /// The board's meters, and what asking costs.
@@ -103,9 +103,9 @@ struct ReferenceWorkload {
 
 /// A board's description. Clocks in Hz, power in W, time in s.
 struct Description {
-  std::string name;         ///< "A100-PCIE-40GB": what the driver calls it
-  std::string id;           ///< "a100-pcie-40gb": what a user calls it, as sim:a100-pcie-40gb
-  std::string architecture; ///< "sm_80"
+  std::string name;          ///< "A100-PCIE-40GB": what the driver calls it
+  std::string id;            ///< "a100-pcie-40gb": what a user calls it, as sim:a100-pcie-40gb
+  std::string architecture;  ///< "sm_80"
   unsigned multiprocessors = 0;
   DeviceLimits limits;
 

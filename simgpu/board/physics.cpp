@@ -18,7 +18,8 @@ double core_voltage(const Description& description, double sm_clock) {
 double launch_seconds(const Description& description, const Work& work, double sm_clock, double memory_clock) {
   const double computing = work.sm_cycles / sm_clock;
   // Requests reach memory through caches and crossbars that run at the SMs' clock.
-  const double slowdown = std::max(description.memory_clocks.back() / memory_clock, description.fabric_clock / sm_clock);
+  const double slowdown =
+      std::max(description.memory_clocks.back() / memory_clock, description.fabric_clock / sm_clock);
   const double moving = work.memory_seconds * std::max(1.0, slowdown);
   return std::max(computing, moving) + (1 - work.overlap) * std::min(computing, moving) + work.fixed_seconds;
 }
@@ -57,8 +58,8 @@ SteadyState steady_state(const Description& description, const Work& work, doubl
   constexpr double hottest = 130;
   for (int i = 0; i < enough; ++i) {
     state.watts = board_power(description, {sm_clock, memory_clock, state.temperature, true}, load);
-    state.temperature = std::min(
-        hottest, thermal.ambient + state.watts * (thermal.die_resistance + thermal.cooler_resistance));
+    state.temperature =
+        std::min(hottest, thermal.ambient + state.watts * (thermal.die_resistance + thermal.cooler_resistance));
   }
   return state;
 }

@@ -19,9 +19,9 @@ struct SensorDescription {
 
 /// An energy counter: steps once a period, to the energy up to a moment that jitters.
 struct CounterDescription {
-  double period = 0.1;      ///< s between steps; 0: the board has no counter
-  double resolution = 1e-3; ///< J
-  double jitter = 0;        ///< s, standard deviation of the moment that a step sums up to
+  double period = 0.1;       ///< s between steps; 0: the board has no counter
+  double resolution = 1e-3;  ///< J
+  double jitter = 0;         ///< s, standard deviation of the moment that a step sums up to
   [[nodiscard]] bool present() const { return period > 0; }
 };
 

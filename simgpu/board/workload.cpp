@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numbers>
 #include <numeric>
+#include <string_view>
 
-#include "base/error.hpp"
-#include "board/physics.hpp"
 #include "board/random.hpp"
 
 namespace wattune::simgpu {
@@ -31,7 +32,9 @@ std::uint64_t product(const std::array<unsigned, 3>& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{1}, std::multiplies<>());
 }
 
-double hidden(double occupancy, double rate) { return (1 - std::exp(-rate * occupancy)) / (1 - std::exp(-rate)); }
+double hidden(double occupancy, double rate) {
+  return (1 - std::exp(-rate * occupancy)) / (1 - std::exp(-rate));
+}
 
 std::uint64_t hash_text(std::string_view text) {
   std::uint64_t hash = 0;
@@ -43,7 +46,8 @@ std::uint64_t hash_text(std::string_view text) {
 /// of the defines, each of which has a best value of its own and dislikes some companions; the other has no pattern.
 class Roughness {
  public:
-  Roughness(const Variant& variant, std::uint64_t salt) : variant_(variant), seed_(mix(variant.kernel_hash ^ mix(salt))) {}
+  Roughness(const Variant& variant, std::uint64_t salt)
+      : variant_(variant), seed_(mix(variant.kernel_hash ^ mix(salt))) {}
 
   [[nodiscard]] double factor() const { return std::exp(smooth() + rough()); }
 
@@ -119,14 +123,12 @@ Occupancy occupancy(const Description& description, const LaunchShape& shape) {
   const std::uint64_t registers =
       warps * round_up(std::uint64_t{std::max(shape.registers_per_thread, 1U)} * warp_threads, register_unit);
   if (registers > limits.registers_per_block) return {};
-  const std::uint64_t shared =
-      round_up(shape.shared_bytes + limits.reserved_shared_bytes_per_block, shared_unit);
+  const std::uint64_t shared = round_up(shape.shared_bytes + limits.reserved_shared_bytes_per_block, shared_unit);
   std::uint64_t blocks = std::min<std::uint64_t>(limits.max_blocks_per_multiprocessor,
                                                  limits.max_threads_per_multiprocessor / (warps * warp_threads));
   blocks = std::min(blocks, limits.registers_per_multiprocessor / registers);
   if (shared > 0) blocks = std::min(blocks, limits.shared_bytes_per_multiprocessor / shared);
-  return {static_cast<unsigned>(blocks),
-          static_cast<double>(blocks * threads) / limits.max_threads_per_multiprocessor};
+  return {static_cast<unsigned>(blocks), static_cast<double>(blocks * threads) / limits.max_threads_per_multiprocessor};
 }
 
 unsigned plausible_registers(const Variant& variant) {
@@ -148,8 +150,7 @@ Work launch_work(const Description& description, const LaunchShape& shape, const
   const double multiprocessors = description.multiprocessors;
   const double most_blocks = std::ceil(blocks / multiprocessors);
   const double balance = blocks / (most_blocks * multiprocessors);
-  const double resident =
-      std::min<double>(occupancy(description, shape).blocks_per_multiprocessor, most_blocks);
+  const double resident = std::min<double>(occupancy(description, shape).blocks_per_multiprocessor, most_blocks);
   const double occupied = std::min(1.0, resident * threads / description.limits.max_threads_per_multiprocessor);
   // Threads beyond the last full warp do nothing.
   const double warp_use = threads / static_cast<double>(round_up(product(shape.block), warp_threads));
@@ -176,108 +177,6 @@ Work launch_work(const Description& description, const LaunchShape& shape, const
   work.core_activity = own * (1 + traffic * (gemm_activity - 1)) * std::pow(slow_compute, -stall_share) *
                        (least_activity + (1 - least_activity) * occupied) * balance;
   work.memory_activity = std::pow(slow_memory, -stall_share);
-  return work;
-}
-
-namespace {
-
-/// Work of `seconds` at a clock, where memory takes `share` times as long as the SMs.
-Work split(const Description& description, double seconds, double sm_clock, double share) {
-  Work work;
-  work.sm_cycles = sm_clock;
-  work.memory_seconds = share;
-  work.memory_activity = 1;
-  const double scale = seconds / launch_seconds(description, work, sm_clock, description.memory_clocks.back());
-  work.sm_cycles *= scale;
-  work.memory_seconds *= scale;
-  return work;
-}
-
-/// Mean squared error of the logarithms of times, and the scale that `work` needs.
-double time_error(const Description& description, const Work& work, const std::vector<Record>& records, double* scale) {
-  double sum = 0;
-  double squares = 0;
-  for (const Record& record : records) {
-    const double seconds = launch_seconds(description, work, record.sm_clock, description.memory_clocks.back());
-    const double error = std::log(record.seconds / seconds);
-    sum += error;
-    squares += error * error;
-  }
-  const double count = static_cast<double>(records.size());
-  *scale = std::exp(sum / count);
-  return squares / count - sum / count * sum / count;
-}
-
-/// The share for which times at all clocks fit best.
-double fitted_share(const Description& description, const std::vector<Record>& records) {
-  double best = 0;
-  double least = INFINITY;
-  constexpr double finest = 0.01;
-  constexpr double largest = 20;
-  constexpr double growth = 1.05;
-  for (double share = 0; share < largest; share = std::max(finest, share * growth)) {
-    double scale = 0;
-    const Work work = split(description, records.front().seconds, records.front().sm_clock, share);
-    const double error = time_error(description, work, records, &scale);
-    if (error < least) {
-      least = error;
-      best = share;
-    }
-  }
-  return best;
-}
-
-/// Adjusts one activity until mean power is as recorded.
-void fit_activity(const Description& description, Work& work, double Work::* activity, double most,
-                  const std::vector<Record>& records) {
-  const auto excess = [&] {
-    double sum = 0;
-    for (const Record& record : records) {
-      if (record.watts <= 0) continue;
-      sum += steady_state(description, work, record.sm_clock, description.memory_clocks.back()).watts - record.watts;
-    }
-    return sum;
-  };
-  double low = 0;
-  double high = most;
-  constexpr int halvings = 40;
-  for (int i = 0; i < halvings; ++i) {
-    work.*activity = (low + high) / 2;
-    (excess() > 0 ? high : low) = work.*activity;
-  }
-}
-
-}  // namespace
-
-Work recorded_work(const Description& description, const std::vector<Record>& records, double memory_share) {
-  if (records.empty()) throw UsageError("Simulating a recorded kernel on " + description.name + ": no records.");
-  for (const Record& record : records) {
-    if (!(record.seconds > 0) || !(record.sm_clock > 0)) {
-      throw UsageError("Simulating a recorded kernel on " + description.name +
-                       ": a record needs a time and an SM clock above 0.");
-    }
-  }
-  const auto [low, high] = std::minmax_element(records.begin(), records.end(), [](const auto& a, const auto& b) {
-    return a.sm_clock < b.sm_clock;
-  });
-  const bool several = high->sm_clock > low->sm_clock;
-  const double share = several ? fitted_share(description, records) : memory_share;
-  Work work = split(description, records.front().seconds, records.front().sm_clock, share);
-  double scale = 1;
-  time_error(description, work, records, &scale);
-  work.sm_cycles *= scale;
-  work.memory_seconds *= scale;
-
-  const bool has_power = std::any_of(records.begin(), records.end(), [](const auto& each) { return each.watts > 0; });
-  if (!has_power) {
-    work.core_activity = 1;
-    return work;
-  }
-  constexpr double most_activity = 20;
-  fit_activity(description, work, &Work::core_activity, most_activity, records);
-  // Less power than full memory traffic alone would draw: then there is less of that.
-  constexpr double none = 1e-3;
-  if (work.core_activity < none) fit_activity(description, work, &Work::memory_activity, 1, records);
   return work;
 }
 

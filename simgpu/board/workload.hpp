@@ -1,5 +1,6 @@
 #pragma once
-// From a launch to the work it is: occupancy, waves of blocks, roofline, and a roughness that is each code variant's own.
+// From a launch to the work it is: occupancy, waves of blocks, roofline, and a roughness that is each code variant's
+// own.
 
 #include <array>
 #include <cstdint>
@@ -55,8 +56,8 @@ struct Record {
   double sm_clock;  ///< Hz
 };
 
-/// Work that reproduces what was recorded on such a board, to be run at other clocks. Records at several clocks tell how
-/// much of the time is memory's; with one, `memory_share` is taken: memory's time over the SMs' at that clock.
+/// Work that reproduces what was recorded on such a board, to be run at other clocks. Records at several clocks tell
+/// how much of the time is memory's; with one, `memory_share` is taken: memory's time over the SMs' at that clock.
 /// @throws UsageError without records, or where one has no time or clock.
 [[nodiscard]] Work recorded_work(const Description& description, const std::vector<Record>& records,
                                  double memory_share = 0.5);

@@ -78,7 +78,9 @@ TEST(FaultyDescription, NamesFileAndKey) {
   EXPECT_THAT(complaint([](auto& json) { json["limits"] = 3; }), HasSubstr("limits must be an object"));
   EXPECT_THAT(complaint([](auto& json) { json["sensors"]["average"]["window_ms"] = 150; }),
               HasSubstr("sensors.average.window_ms"));
-  EXPECT_THAT(complaint([](auto& json) { json["voltage_mhz_mv"] = {{1000, 800}, {900, 900}}; }),
+  EXPECT_THAT(complaint([](auto& json) {
+                json["voltage_mhz_mv"] = {{1000, 800}, {900, 900}};
+              }),
               HasSubstr("voltage_mhz_mv must be ascending"));
   EXPECT_THAT(complaint([](auto& json) { json["clocks"]["sm_mhz"]["step"] = 0.001; }), HasSubstr("clocks.sm_mhz.to"));
   EXPECT_THAT(complaint([](auto& json) { json["multiprocessors"] = 0; }), HasSubstr("multiprocessors"));

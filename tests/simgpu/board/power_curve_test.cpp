@@ -18,9 +18,9 @@ void expect_agreement(const std::string& board, const std::string& workload, con
 }
 
 TEST(PowerCurve, SyntheticKernelOnAnA100) {
-  expect_agreement("a100-pcie-40gb", "fma_chain",
-                   {{210, 42.0}, {330, 47.0}, {600, 58.6}, {870, 71.5}, {1005, 78.1}, {1140, 92.0}, {1275, 116.6},
-                    {1410, 153.4}});
+  expect_agreement(
+      "a100-pcie-40gb", "fma_chain",
+      {{210, 42.0}, {330, 47.0}, {600, 58.6}, {870, 71.5}, {1005, 78.1}, {1140, 92.0}, {1275, 116.6}, {1410, 153.4}});
 }
 
 TEST(PowerCurve, MatrixProductOnAnA100) {
@@ -78,11 +78,17 @@ class DigitisedCurve : public testing::Test {
   static constexpr double every = 1e9;
 };
 
-TEST_F(DigitisedCurve, A100) { expect_agreement("a100-pcie-40gb", "fma_chain", points("A100", 0, every)); }
+TEST_F(DigitisedCurve, A100) {
+  expect_agreement("a100-pcie-40gb", "fma_chain", points("A100", 0, every));
+}
 
-TEST_F(DigitisedCurve, V100) { expect_agreement("v100-pcie", "fma_chain", points("V100", 0, every)); }
+TEST_F(DigitisedCurve, V100) {
+  expect_agreement("v100-pcie", "fma_chain", points("V100", 0, every));
+}
 
-TEST_F(DigitisedCurve, RtxA6000) { expect_agreement("rtx-a6000", "fma_chain", points("A6000", 0, every)); }
+TEST_F(DigitisedCurve, RtxA6000) {
+  expect_agreement("rtx-a6000", "fma_chain", points("A6000", 0, every));
+}
 
 TEST_F(DigitisedCurve, RtxA4000) {
   // Above 1900 MHz they are the V100's line at its highest clock, 113.7 W: see below.

@@ -168,8 +168,8 @@ TEST(Counter, NeverGoesBackHoweverItJitters) {
 
 /// Errors of readings of an H200 while a load is switched on and off.
 struct SquareWave {
-  double counter;              ///< relative error of the counter's mean power
-  std::vector<double> instant; ///< relative errors of the mean of instantaneous readings, by phase of the load
+  double counter;               ///< relative error of the counter's mean power
+  std::vector<double> instant;  ///< relative errors of the mean of instantaneous readings, by phase of the load
 };
 
 SquareWave measure(double on_ms, double off_ms) {
@@ -212,8 +212,8 @@ SquareWave measure(double on_ms, double off_ms) {
 }
 
 double worst(const std::vector<double>& errors) {
-  return std::abs(*std::max_element(errors.begin(), errors.end(),
-                                    [](double a, double b) { return std::abs(a) < std::abs(b); }));
+  return std::abs(
+      *std::max_element(errors.begin(), errors.end(), [](double a, double b) { return std::abs(a) < std::abs(b); }));
 }
 
 struct Row {

@@ -119,8 +119,7 @@ std::vector<Measured> matrix_product_space(const Description& board, std::uint64
               if (occupancy(board, shape).blocks_per_multiprocessor == 0) continue;
               const Work work = launch_work(board, shape, variant, {2 * n * n * n, 3 * 4 * n * n});
               const double seconds = seconds_of(board, work);
-              const double watts =
-                  steady_state(board, work, board.base_clock, board.memory_clocks.back()).watts;
+              const double watts = steady_state(board, work, board.base_clock, board.memory_clocks.back()).watts;
               result.push_back({seconds, seconds * watts, {tile_m, tile_n, threads_m, threads_n, vector, shared}});
             }
           }
@@ -220,9 +219,9 @@ TEST(RecordedWork, FindsWhatIsMemorysFromSeveralClocks) {
   const Work work = recorded_work(board, records);
   EXPECT_NEAR(work.memory_seconds, truth.memory_seconds, 0.05 * truth.memory_seconds);
   for (const double mhz : {600.0, 960.0, 1260.0}) {
-    EXPECT_NEAR(launch_seconds(board, work, mhz * mega, 1215 * mega) /
-                    launch_seconds(board, truth, mhz * mega, 1215 * mega),
-                1, 0.03);
+    EXPECT_NEAR(
+        launch_seconds(board, work, mhz * mega, 1215 * mega) / launch_seconds(board, truth, mhz * mega, 1215 * mega), 1,
+        0.03);
   }
 }
 
