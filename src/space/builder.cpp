@@ -121,7 +121,7 @@ class LevelBuilder {
     return graph_.node(id).op == Op::constant ? graph_.constant(id) : lane_column(id).operand();
   }
 
-  void fill_from_table(const Table& table, Column& column) {
+  void fill_from_table(const ValueTable& table, Column& column) {
     column.values.resize(width_);
     if (table.is_float) {
       std::memcpy(column.values.data(), table.floats.data(), width_ * sizeof(double));

@@ -87,7 +87,7 @@ NodeId Graph::fault(Fault fault, bool is_float) {
   return intern(std::move(node));
 }
 
-NodeId Graph::add_table(Table table) {
+NodeId Graph::add_table(ValueTable table) {
   Node node;
   node.op = Op::table;
   node.is_float = table.is_float;

@@ -79,14 +79,14 @@ struct Node {
 };
 
 /// The values of a subexpression of one variable, by position in the variable's value list.
-struct Table {
+struct ValueTable {
   std::size_t variable = 0;
   bool is_float = false;
   std::vector<std::int64_t> integers;
   std::vector<double> floats;
   std::vector<Fault> faults;  ///< empty where there are none
 
-  friend bool operator==(const Table&, const Table&) = default;
+  friend bool operator==(const ValueTable&, const ValueTable&) = default;
 };
 
 /// A restriction, or part of one, that is evaluated by its compiled expression.
@@ -102,7 +102,7 @@ class Graph {
  public:
   [[nodiscard]] const Node& node(NodeId id) const { return nodes_[id]; }
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
-  [[nodiscard]] const Table& table(std::uint32_t payload) const { return tables_[payload]; }
+  [[nodiscard]] const ValueTable& table(std::uint32_t payload) const { return tables_[payload]; }
   [[nodiscard]] const Predicate& predicate(std::uint32_t payload) const { return predicates_[payload]; }
 
   /// A constant node, as an operand of evaluate_lanes(). Holds until a node is added.
@@ -111,7 +111,7 @@ class Graph {
   NodeId integer(std::int64_t value);
   NodeId floating(double value);
   NodeId fault(Fault fault, bool is_float);
-  NodeId add_table(Table table);
+  NodeId add_table(ValueTable table);
   NodeId add_predicate(Predicate predicate, std::vector<NodeId> positions);
 
   /// Integer and float arithmetic; operands of different types are brought to float.
@@ -141,7 +141,7 @@ class Graph {
   NodeId to_float(NodeId id);
 
   std::vector<Node> nodes_;
-  std::vector<Table> tables_;
+  std::vector<ValueTable> tables_;
   std::vector<Predicate> predicates_;
   std::map<Key, NodeId> known_;
 };

@@ -136,7 +136,7 @@ std::optional<NodeId> Lowering::name(const ast::Node& node) {
     const Value& value = values[domain[0]];
     return floats ? model_.graph.floating(value.as_double()) : model_.graph.integer(value.as_int());
   }
-  Table table;
+  ValueTable table;
   table.variable = *variable_of_parameter_[parameter];
   table.is_float = floats;
   for (const std::uint32_t position : domain) {
@@ -315,7 +315,7 @@ std::optional<NodeId> Lowering::tabulated(const ast::Node& node, bool as_truth) 
   for (std::size_t i = 0; i < definition_.parameters.size(); ++i) {
     values.push_back(definition_.parameters[i].values[model_.domains[i][0]]);
   }
-  Table table;
+  ValueTable table;
   const std::size_t lanes = variables.empty() ? 1 : model_.width(variables[0]);
   std::vector<Value> results(lanes, Value(false));
   for (std::size_t lane = 0; lane < lanes; ++lane) {
@@ -359,7 +359,7 @@ NodeId Lowering::predicate(const ast::Node& node) {
   const std::vector<std::size_t> variables = variables_of(node);
   std::vector<NodeId> positions;
   for (const std::size_t variable : variables) {
-    Table table;
+    ValueTable table;
     table.variable = variable;
     for (const std::uint32_t position : model_.domains[model_.variables[variable]]) table.integers.push_back(position);
     positions.push_back(model_.graph.add_table(std::move(table)));
