@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "problem/problem.hpp"
 #include "result/outcome.hpp"
 
@@ -149,6 +150,11 @@ class Device {
   /// Whether `constant` arguments are symbols of the kernel's module that write_symbol() fills (CUDA's __constant__)
   /// and no parameters of the kernel. Otherwise they are passed as buffers (OpenCL's __constant).
   [[nodiscard]] virtual bool constant_arguments_are_symbols() const noexcept { return false; }
+  /// The clock by which the device's time passes; null: the machine's. Simulated devices have one of their own.
+  [[nodiscard]] virtual Clock* clock() noexcept { return nullptr; }
+  /// What each of the next launches computes (FLOP) and moves (bytes); 0: unknown. Only simulated devices, which
+  /// execute nothing, need to be told.
+  virtual void expect_work(double /*flop*/, double /*bytes*/) {}
 
   /// @throws DeviceError where memory is out.
   virtual std::unique_ptr<Buffer> allocate(std::size_t bytes) = 0;

@@ -21,6 +21,7 @@
 #include "tune/backends.hpp"
 #include "tune/live_evaluator.hpp"
 #include "tune/scratch.hpp"
+#include "tune/simulated.hpp"
 #include "tune/tuner.hpp"
 
 namespace wattune::cli {
@@ -199,7 +200,7 @@ void print_first_line(const Problem& problem, const SearchSpace& space, const De
   }
   fmt::print(stderr,
              "Tuning '{}' on {} ({}): {}; {} of {} points valid; strategy {}, seed {}; budget {}; meter {}; output {}\n",
-             problem.name, device.id, device.name, fmt::join(names, ", "), to_string(space.size()),
+             problem.name, device.id, device.name + (device.simulated ? ", simulated" : ""), fmt::join(names, ", "), to_string(space.size()),
              to_string(space.cartesian()), arguments.strategy, arguments.seed, to_string(budget), meter,
              folder.string());
 }
@@ -277,6 +278,8 @@ int run_tune(const TuneArguments& arguments) {
   live.environment = scratch.environment();
   live.environment.push_back("WATTUNE_CUDA_COMPILER=" + arguments.compiler);
   live.on_note = [&](const std::string& text) { progress.message(text); };
+  const auto clock = prepare_simulation(live.device, scratch.path());
+  if (clock) live.cache_folder.clear();  // what is not really compiled is not worth keeping, and faults are not to stay
   LiveEvaluator evaluator(problem, chosen.text, live);
   const auto device = evaluator.start(interrupt.fd());
   if (!device) return interrupted_early();
@@ -287,6 +290,7 @@ int run_tune(const TuneArguments& arguments) {
 
   TuneOptions options;
   options.budget = budget;
+  options.clock = clock.get();
   options.keep_going = arguments.keep_going;
   if (arguments.verify_only) options.tier = "verify";
   options.wake_fd = interrupt.fd();

@@ -62,7 +62,7 @@ std::string unfit(const Nvrtc& nvrtc, int architecture, int cuda_version) {
 }  // namespace
 
 std::string Nvrtc::version() const {
-  return fmt::format("nvrtc {}.{}", major, minor);
+  return fmt::format("{}nvrtc {}.{}", simulated ? "simulated " : "", major, minor);
 }
 
 bool Nvrtc::supports(int architecture) const {
@@ -75,6 +75,7 @@ std::shared_ptr<const Nvrtc> load_nvrtc(const std::string& path) {
   if (!library) throw DeviceError(fmt::format("cannot load NVRTC '{}': {}; {}", path, why_not, advice));
   auto nvrtc = std::make_shared<Nvrtc>();
   nvrtc->library = *library;
+  nvrtc->simulated = library->symbol("wattune_sim_check") != nullptr;
   library->required(nvrtc->get_error_string, "nvrtcGetErrorString");
   library->required(nvrtc->get_version, "nvrtcVersion");
   library->required(nvrtc->create_program, "nvrtcCreateProgram");

@@ -28,6 +28,7 @@ struct Nvrtc {
   int major = 0;
   int minor = 0;
   std::vector<int> architectures;  ///< supported: 90 for sm_90
+  bool simulated = false;          ///< of the simulated GPUs: it makes nothing that runs
 
   const char* (*get_error_string)(NvrtcResult) = nullptr;        // nvrtcGetErrorString
   NvrtcResult (*get_version)(int* major, int* minor) = nullptr;  // nvrtcVersion
@@ -47,7 +48,7 @@ struct Nvrtc {
   NvrtcResult (*get_architecture_count)(int*) = nullptr;            // nvrtcGetNumSupportedArchs
   NvrtcResult (*get_architectures)(int*) = nullptr;                 // nvrtcGetSupportedArchs
 
-  /// "nvrtc 13.0".
+  /// "nvrtc 13.0", "simulated nvrtc 13.0".
   [[nodiscard]] std::string version() const;
   [[nodiscard]] bool supports(int architecture) const;
 };

@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "evaluate/argument_set.hpp"
 #include "evaluate/energy.hpp"
+#include "evaluate/expected_work.hpp"
 #include "evaluate/statistics.hpp"
 #include "evaluate/timing.hpp"
 #include "evaluate/verifier.hpp"
@@ -70,7 +71,9 @@ struct Session::Impl {
         meter(meter_in),
         options(std::move(options_in)),
         arguments(problem_in, device_in),
-        verifier(problem_in, device_in, arguments) {}
+        verifier(problem_in, device_in, arguments) {
+    if (options.clock == nullptr) options.clock = device.clock();
+  }
 
   /// The kernel of a binary; the last one is kept, for many configurations share a binary.
   tl::expected<Kernel*, Failure> load(const CompileResult& binary);
@@ -182,6 +185,8 @@ std::optional<Failure> Session::Impl::take_reference(const CompileResult& binary
 std::optional<Failure> Session::Impl::evaluate(const CompileResult& binary, const std::vector<Value>& configuration,
                                                Evaluation& evaluation, Phases& phases) {
   evaluation.resources = binary.resources;
+  const ExpectedWork work = expected_work(problem, configuration);
+  device.expect_work(work.flop, work.bytes);
   phases.begin("load");
   auto loaded = load(binary);
   if (!loaded) return loaded.error();

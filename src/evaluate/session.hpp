@@ -22,7 +22,7 @@ struct MeasureOptions {
   double max_time_seconds = 0.5;   ///< stop timing after this much
   unsigned min_batches = 5;
   unsigned energy_ticks = 3;  ///< window of an energy measurement, see EnergyOptions
-  Clock* clock = nullptr;     ///< of the device, for waiting on its meter; null: the machine's
+  Clock* clock = nullptr;     ///< for waiting on the device's meter; null: the device's own
   bool verify_only = false;   ///< run and verify each configuration once, measure nothing
   /// Called as each phase of an evaluation begins: "load", "verify", "warm_up", "time", "energy", and "done" at its
   /// end. "time" and "energy" are the windows in which nothing else should load the machine; the call may wait.

@@ -11,7 +11,8 @@ namespace wattune {
 
 Verifier::Verifier(const Problem& problem, Device& device, ArgumentSet& arguments)
     : problem_(problem), device_(device), arguments_(arguments) {
-  if (arguments.outputs().empty()) return;
+  // Simulated devices execute nothing that could be compared.
+  if (arguments.outputs().empty() || device.info().simulated) return;
   const auto source = problem.verification.reference;
   if (source == Verification::Reference::host) compute_host_reference();
   if (source == Verification::Reference::data) read_reference_data();
@@ -55,7 +56,7 @@ void Verifier::read_reference_data() {
 }
 
 Session::Needs Verifier::needs() const noexcept {
-  if (arguments_.outputs().empty() || !reference_.empty()) return Session::Needs::nothing;
+  if (arguments_.outputs().empty() || device_.info().simulated || !reference_.empty()) return Session::Needs::nothing;
   return problem_.verification.reference == Verification::Reference::kernel ? Session::Needs::reference_kernel
                                                                             : Session::Needs::default_configuration;
 }
@@ -84,6 +85,7 @@ Tolerance Verifier::tolerance(const Argument& argument) const {
 
 tl::expected<Verifier::Verdict, Failure> Verifier::verify(const Launch& launch) {
   if (auto failed = run_guarded(launch)) return tl::unexpected(*failed);
+  if (device_.info().simulated) return Verdict{"simulated", std::nullopt};
   if (reference_.empty()) return Verdict{"unverified", std::nullopt};
   Verdict verdict{kind_, 0.0};
   std::string wrong;

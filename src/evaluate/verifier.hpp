@@ -23,7 +23,7 @@ class Verifier {
   std::optional<Failure> take_reference(const Launch& launch, bool is_reference_kernel);
 
   struct Verdict {
-    std::string verification;         ///< "verified", "consistent" or "unverified"
+    std::string verification;         ///< "verified", "consistent", "unverified" or "simulated"
     std::optional<double> max_error;  ///< see Comparison; nothing where nothing was compared
   };
   /// Runs a launch once, looks for writes out of bounds and compares the outputs.

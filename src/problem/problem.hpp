@@ -115,6 +115,12 @@ struct LaunchShape {
   std::array<std::uint64_t, 3> block{1, 1, 1};
 };
 
+/// What one launch does, of the configuration. Absent where the file does not tell.
+struct Workload {
+  std::optional<Expression> flop;
+  std::optional<Expression> bytes;
+};
+
 struct Budget {
   std::optional<std::uint64_t> evaluations;
   std::optional<double> seconds;
@@ -140,6 +146,7 @@ struct Problem {
   std::vector<Argument> arguments;
   Verification verification;
   std::vector<Metric> metrics;        ///< those of Workload included
+  Workload workload;
   std::vector<Objective> objectives;  ///< empty where the file names none
   Budget budget;
 

@@ -70,9 +70,13 @@ void read_workload(Reading& reading) {
     const Expression work = read_workload_expression(reading, *flop);
     add(*flop, work, "GFLOP/s", "time");
     add(*flop, work, "GFLOP/J", "energy");
+    reading.problem.workload.flop = work;
   }
-  if (const auto bytes = workload->find("Bytes"))
-    add(*bytes, read_workload_expression(reading, *bytes), "GB/s", "time");
+  if (const auto bytes = workload->find("Bytes")) {
+    const Expression work = read_workload_expression(reading, *bytes);
+    add(*bytes, work, "GB/s", "time");
+    reading.problem.workload.bytes = work;
+  }
 }
 
 }  // namespace

@@ -128,6 +128,8 @@ class Summary {
     if (!flags.empty()) text_ += fmt::format("  measured under: {}\n", fmt::join(flags, ", "));
     if (evaluation.verification == "consistent") {
       text_ += "  its output agrees with the default configuration's; there is no reference to verify it by\n";
+    } else if (evaluation.verification == "simulated") {
+      text_ += "  not verified (simulated)\n";
     } else if (evaluation.verification == "unverified") {
       text_ += "  its output was not verified\n";
     }

@@ -30,7 +30,8 @@ struct Evaluation {
   std::string message;          ///< of a failure; empty otherwise
   std::string tier = "screen";  ///< screen, final, reference or calibration
   std::int64_t trial = 0;
-  std::string verification;  ///< "verified", "consistent", "unverified"; empty where it did not come to it
+  std::string verification;  ///< "verified", "consistent", "unverified", "simulated" (nothing was executed); empty where
+                             ///< it did not come to it
   std::map<std::string, Quantity> quantities;     ///< by name: time, power, energy, metrics, ...
   std::map<std::string, double> phases;           ///< seconds spent: compile, verify, time, energy, ...
   std::map<std::string, std::int64_t> resources;  ///< registers, spill_bytes, shared_bytes, ... of the binary

@@ -155,7 +155,13 @@ class Run {
                                result_.state.evaluated));
   }
 
-  void update_time() { result_.state.seconds = monotonic_seconds() - began_; }
+  /// On simulated devices real time counts where it is longer: compilers take it.
+  void update_time() {
+    result_.state.seconds = monotonic_seconds() - began_;
+    if (options_.clock != nullptr) {
+      result_.state.seconds = std::max(result_.state.seconds, options_.clock->now() - device_began_);
+    }
+  }
 
   const Problem& problem_;
   const SearchSpace& space_;
@@ -165,6 +171,7 @@ class Run {
   const TuneOptions& options_;
   const MetricSet metrics_;
   double began_ = monotonic_seconds();
+  double device_began_ = options_.clock != nullptr ? options_.clock->now() : 0;
   std::map<Point, const Evaluation*> known_;
   std::size_t proposed_ = 0;
   bool exhausted_ = false;

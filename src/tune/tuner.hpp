@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "problem/problem.hpp"
 #include "result/evaluation.hpp"
 #include "store/journal.hpp"
@@ -35,6 +36,7 @@ struct TuneState {
 
 struct TuneOptions {
   Budget budget;
+  Clock* clock = nullptr;                ///< of the device: time budgets count it too; null: the machine's alone
   std::string tier = "screen";           ///< of the evaluations: those of other tiers in the journal do not count
   bool keep_going = false;               ///< do not end the run where nothing builds
   int wake_fd = -1;                      ///< becomes readable when the run is to be interrupted

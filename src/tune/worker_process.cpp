@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "backend/cuda/simulation.hpp"
 #include "base/error.hpp"
 #include "evaluate/session.hpp"
 #include "power/nvml/nvml_meter.hpp"
@@ -130,7 +131,7 @@ class Worker {
     const DeviceInfo& device = device_->info();
     std::string why_not = "only GPUs of NVIDIA have a meter that this version reads";
     if (device.kind == "gpu" && !(device.uuid.empty() && device.pci.empty())) {
-      meter_ = open_nvml_meter(device.uuid, device.pci, &why_not);
+      meter_ = open_nvml_meter(device.uuid, device.pci, &why_not, device.simulated ? simulation_library() : "");
     }
     if (!meter_) {
       throw DeviceError("energy cannot be measured on " + device.id + " (" + device.name + "): " + why_not +

@@ -10,6 +10,7 @@
 #include "backend/cuda/cuda_compiler.hpp"
 #include "backend/cuda/cuda_device.hpp"
 #include "backend/cuda/cuda_error.hpp"
+#include "backend/cuda/simulation.hpp"
 #include "base/error.hpp"
 #include "driver/cuda_driver.hpp"
 
@@ -33,9 +34,10 @@ std::string uuid_text(const CudaUuid& uuid, bool mig) {
 }
 
 /// The driver's version and the CUDA version it supports: "580.159.04, CUDA 13.0".
-std::string driver_text(const CudaDriver& driver) {
+std::string driver_text(const CudaDriver& driver, bool simulated) {
   const int version = driver.version();
   const std::string cuda = fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10);
+  if (simulated) return "simulated, " + cuda;
   std::ifstream file("/sys/module/nvidia/version");
   std::string release;
   return file >> release ? fmt::format("{}, {}", release, cuda) : cuda;
@@ -64,18 +66,20 @@ std::uint64_t attribute(const CudaDriver& driver, CudaDeviceHandle device, CudaD
   return value > 0 ? static_cast<std::uint64_t>(value) : 0;
 }
 
-DeviceInfo describe(const CudaDriver& driver, CudaDeviceHandle device, int ordinal) {
+DeviceInfo describe(const CudaDriver& driver, CudaDeviceHandle device, int ordinal, const Simulation* simulation) {
   using enum CudaDeviceAttribute;
   auto read = [&](CudaDeviceAttribute which) { return attribute(driver, device, which); };
   DeviceInfo info;
   info.id = fmt::format("cuda:{}", ordinal);
+  if (simulation != nullptr) info.id = simulated_prefix + simulation->board_name(simulation->board_of(ordinal));
+  info.simulated = simulation != nullptr;
   char text[256] = {};
   require(driver, driver.device_get_name(text, sizeof text - 1, device), "read the name of a CUDA device");
   info.name = text;
   info.backend = "cuda";
   info.kind = "gpu";
   info.platform = "CUDA";
-  info.driver = driver_text(driver);
+  info.driver = driver_text(driver, info.simulated);
   CudaUuid uuid{};
   if (driver.device_get_uuid(&uuid, device) == CudaResult::success) {
     info.uuid = uuid_text(uuid, info.name.find(" MIG ") != std::string::npos);
@@ -116,20 +120,28 @@ class CudaBackend final : public Backend {
   [[nodiscard]] std::string language() const override { return "CUDA"; }
   std::vector<DeviceInfo> devices() override;
   std::unique_ptr<Device> open(const std::string& id) override;
-  std::unique_ptr<Compiler> compiler(const std::string& id) override { return make_cuda_compiler(find(id), options_); }
+  std::unique_ptr<Compiler> compiler(const std::string& id) override {
+    return make_cuda_compiler(find(id).info, options_);
+  }
 
  private:
+  struct Found {
+    DeviceInfo info;
+    int ordinal;
+  };
   /// Loads and initialises the driver once.
   const CudaDriver& driver();
-  DeviceInfo find(const std::string& id);
+  Found find(const std::string& id);
 
   CudaBackendOptions options_;
   std::shared_ptr<const CudaDriver> driver_;
+  std::shared_ptr<const Simulation> simulation_;  ///< null where the driver is a real one
 };
 
 const CudaDriver& CudaBackend::driver() {
   if (driver_) return *driver_;
   auto driver = load_cuda_driver(options_.driver_library);
+  simulation_ = Simulation::of(driver->library);
   const CudaResult result = driver->init(0);
   const std::string file = driver->library.path();
   if (result == CudaResult::no_device) {
@@ -161,7 +173,7 @@ std::vector<DeviceInfo> CudaBackend::devices() {
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     CudaDeviceHandle device = 0;
     require(table, table.device_get(&device, ordinal), fmt::format("get CUDA device {}", ordinal));
-    result.push_back(describe(table, device, ordinal));
+    result.push_back(describe(table, device, ordinal, simulation_.get()));
   }
   if (result.empty()) {
     throw DeviceError(
@@ -171,27 +183,27 @@ std::vector<DeviceInfo> CudaBackend::devices() {
   return result;
 }
 
-DeviceInfo CudaBackend::find(const std::string& id) {
+CudaBackend::Found CudaBackend::find(const std::string& id) {
   const auto all = devices();
-  std::vector<DeviceInfo> found;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(found),
-               [&](const auto& device) { return means(id, device); });
+  std::vector<Found> found;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (means(id, all[i])) found.push_back({all[i], static_cast<int>(i)});
+  }
   if (found.size() == 1) return found.front();
   std::string list;
   for (const auto& device : all) {
     list +=
         fmt::format("{}{} ({}, {}, pci:{})", list.empty() ? "" : "; ", device.id, device.name, device.uuid, device.pci);
   }
-  throw DeviceError(fmt::format("{} device '{}'; there {}: {}", found.empty() ? "no CUDA" : "more than one CUDA", id,
-                                all.size() == 1 ? "is" : "are", list));
+  throw DeviceError(fmt::format("{} {} device '{}'; there {}: {}", found.empty() ? "no" : "more than one",
+                                simulation_ ? "simulated" : "CUDA", id, all.size() == 1 ? "is" : "are", list));
 }
 
 std::unique_ptr<Device> CudaBackend::open(const std::string& id) {
-  DeviceInfo info = find(id);
+  Found found = find(id);
   CudaDeviceHandle device = 0;
-  const int ordinal = std::stoi(info.id.substr(info.id.find(':') + 1));
-  require(*driver_, driver_->device_get(&device, ordinal), fmt::format("get {}", info.id));
-  return std::make_unique<CudaDevice>(driver_, device, std::move(info));
+  require(*driver_, driver_->device_get(&device, found.ordinal), fmt::format("get {}", found.info.id));
+  return std::make_unique<CudaDevice>(driver_, device, std::move(found.info), simulation_);
 }
 
 }  // namespace
@@ -205,6 +217,19 @@ std::optional<CudaCompilerChoice> cuda_compiler_choice(std::string_view text) {
 
 std::unique_ptr<Backend> make_cuda_backend(CudaBackendOptions options) {
   return std::make_unique<CudaBackend>(std::move(options));
+}
+
+std::unique_ptr<Backend> make_simulated_backend() {
+  CudaBackendOptions options;
+  options.driver_library = simulation_library();
+  const std::string compiler = environment("WATTUNE_SIM_NVRTC");
+  if (compiler.empty()) {
+    options.nvrtc_library = options.driver_library;
+    options.compiler = CudaCompilerChoice::nvrtc;
+  } else if (compiler != "real") {
+    throw UsageError(fmt::format("WATTUNE_SIM_NVRTC is '{}'; set it to real, or not at all", compiler));
+  }
+  return make_cuda_backend(std::move(options));
 }
 
 std::unique_ptr<Compiler> make_cuda_compiler(const DeviceInfo& device, const CudaBackendOptions& options) {

@@ -27,9 +27,14 @@ struct CudaBackendOptions {
 };
 
 /// Devices are numbered in the driver's order, which CUDA_VISIBLE_DEVICES changes: cuda:0, cuda:1, ... open() and
-/// compiler() also take GPU-<uuid> (or a beginning of it that only one device has) and pci:<bus id>.
+/// compiler() also take GPU-<uuid> (or a beginning of it that only one device has) and pci:<bus id>. Simulated ones have
+/// names: sim:h200.
 /// The driver is loaded by the first call that needs it.
 std::unique_ptr<Backend> make_cuda_backend(CudaBackendOptions options = {});
+
+/// The same with the library of simulated GPUs (simulation.hpp) in place of driver and compiler. With
+/// WATTUNE_SIM_NVRTC=real the installed NVRTC compiles. @throws DeviceError, UsageError where they cannot be used.
+std::unique_ptr<Backend> make_simulated_backend();
 
 /// A compiler for a device that is described but need not be in this machine: of `device`, id, architecture and driver
 /// ("... CUDA 13.0", which limits the version of NVRTC) are used.

@@ -71,8 +71,16 @@ CudaDevicePointer CudaBuffer::range(std::size_t offset, std::size_t bytes) const
   return pointer_ + offset;
 }
 
-CudaDevice::CudaDevice(std::shared_ptr<const CudaDriver> driver, CudaDeviceHandle device, DeviceInfo info)
-    : info_(std::move(info)), session_(std::make_shared<CudaSession>(std::move(driver), device, info_)) {}
+CudaDevice::CudaDevice(std::shared_ptr<const CudaDriver> driver, CudaDeviceHandle device, DeviceInfo info,
+                       std::shared_ptr<const Simulation> simulation)
+    : info_(std::move(info)),
+      simulation_(std::move(simulation)),
+      clock_(simulation_ ? simulation_->clock(simulation_->board_of(device)) : nullptr),
+      session_(std::make_shared<CudaSession>(std::move(driver), device, info_)) {}
+
+void CudaDevice::expect_work(double flop, double bytes) {
+  if (simulation_) simulation_->expect(flop, bytes);
+}
 
 std::unique_ptr<Buffer> CudaDevice::allocate(std::size_t bytes) {
   session_->activate();

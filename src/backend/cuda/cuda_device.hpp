@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "backend/cuda/simulation.hpp"
 #include "driver/cuda_driver.hpp"
 
 namespace wattune {
@@ -108,11 +109,15 @@ class PackedLaunch {
 
 class CudaDevice final : public Device {
  public:
-  CudaDevice(std::shared_ptr<const CudaDriver> driver, CudaDeviceHandle device, DeviceInfo info);
+  /// @param simulation where the driver is that of simulated GPUs; else null
+  CudaDevice(std::shared_ptr<const CudaDriver> driver, CudaDeviceHandle device, DeviceInfo info,
+             std::shared_ptr<const Simulation> simulation = nullptr);
 
   [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
   [[nodiscard]] std::size_t buffer_alignment() const noexcept override { return 256; }
   [[nodiscard]] bool constant_arguments_are_symbols() const noexcept override { return true; }
+  [[nodiscard]] Clock* clock() noexcept override { return clock_.get(); }
+  void expect_work(double flop, double bytes) override;
 
   std::unique_ptr<Buffer> allocate(std::size_t bytes) override;
   void write(Buffer& buffer, std::size_t offset, std::span<const std::byte> data) override;
@@ -139,6 +144,8 @@ class CudaDevice final : public Device {
   static std::optional<Failure> check_arguments(const CudaKernel& kernel, const PackedLaunch& packed);
 
   DeviceInfo info_;
+  std::shared_ptr<const Simulation> simulation_;
+  std::unique_ptr<Clock> clock_;
   std::shared_ptr<CudaSession> session_;
 };
 
