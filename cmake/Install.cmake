@@ -1,7 +1,8 @@
 # The installed tree. It may be moved to any place, and to any machine of the same architecture with the same or a newer
 # C and C++ runtime: what the command needs beyond that lies in lib/wattune, found relative to the command.
 #   bin/wattune                       the command
-#   include/wattune, lib/*.a          the libraries, one for each folder of src/
+#   include/wattune                   the public headers
+#   lib/*.a                           the libraries, one for each folder of src/
 #   lib/cmake/wattune                 find_package(wattune) gives wattune::wattune
 #   lib/wattune                       shared libraries of others that the command needs
 #   share/wattune/kernels             the kernel suite
@@ -25,8 +26,10 @@ add_library(wattune::wattune ALIAS wattune_package)
 install(TARGETS wattune_package wattune_options ${libraries} EXPORT wattuneTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT wattuneTargets NAMESPACE wattune:: DESTINATION ${package_dir})
-install(DIRECTORY src/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wattune FILES_MATCHING PATTERN "*.hpp"
-        PATTERN cli EXCLUDE)
+install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+# Those of the parts that public headers pass on.
+install(FILES src/base/error.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wattune/base)
+install(FILES src/expr/value.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wattune/expr)
 
 configure_package_config_file(cmake/wattuneConfig.cmake.in ${PROJECT_BINARY_DIR}/wattuneConfig.cmake
                               INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)

@@ -116,7 +116,7 @@ struct Launch {
   std::vector<KernelArgument> arguments;
 };
 
-/// Copies to make before each launch of a batch, to keep the work the same (Reset of an argument).
+/// A copy within device memory, for example before each launch to keep the work the same (Reset of an argument).
 struct ResetCopy {
   Buffer* target;
   Buffer* source;      ///< null: fill with zeros
@@ -124,10 +124,16 @@ struct ResetCopy {
   std::size_t bytes;
 };
 
-/// A fixed number of launches that is queued as one, again and again (a CUDA graph; for OpenCL a run of enqueues).
+/// What a device does in order, once or again and again: one launch in most cases; more where resets or a launch
+/// function are involved.
+using Step = std::variant<Launch, ResetCopy>;
+
+/// A fixed number of repetitions of steps that is queued as one, again and again (a CUDA graph; for OpenCL a run of
+/// enqueues).
 class Batch {
  public:
   virtual ~Batch() = default;
+  /// Repetitions of the steps.
   [[nodiscard]] virtual unsigned launches() const noexcept = 0;
   /// Queues one replay. Does not wait.
   virtual std::optional<Failure> enqueue() = 0;
@@ -174,10 +180,19 @@ class Device {
   virtual std::optional<Failure> check(const Launch& launch) = 0;
   /// Launches once and waits.
   virtual std::optional<Failure> run(const Launch& launch) = 0;
-  /// `launches` times the resets, in order, and then the launch. With a null kernel: the resets alone, by which their
-  /// cost is measured. The kernel and all buffers must outlive the batch.
-  virtual tl::expected<std::unique_ptr<Batch>, Failure> batch(const Launch& launch, unsigned launches,
-                                                              const std::vector<ResetCopy>& resets) = 0;
+  /// The share of its resident threads that a multiprocessor can hold while it runs this launch, 0 to 1; nothing where
+  /// the driver does not tell.
+  virtual std::optional<double> occupancy(const Launch& /*launch*/) { return std::nullopt; }
+  /// `repetitions` times all steps, in order. Kernels and buffers must outlive the batch.
+  virtual tl::expected<std::unique_ptr<Batch>, Failure> make_batch(const std::vector<Step>& steps,
+                                                                   unsigned repetitions) = 0;
+  /// `launches` times the resets, in order, and then the launch. With a null kernel: the resets alone.
+  tl::expected<std::unique_ptr<Batch>, Failure> batch(const Launch& launch, unsigned launches,
+                                                      const std::vector<ResetCopy>& resets) {
+    std::vector<Step> steps(resets.begin(), resets.end());
+    if (launch.kernel != nullptr) steps.emplace_back(launch);
+    return make_batch(steps, launches);
+  }
 };
 
 /// One kind of device ("opencl", "cuda").

@@ -13,6 +13,7 @@
 #include "base/file.hpp"
 #include "base/interrupt.hpp"
 #include "cli/commands.hpp"
+#include "evaluate/extensions.hpp"
 #include "report/json.hpp"
 #include "report/progress.hpp"
 #include "report/summary.hpp"
@@ -21,6 +22,7 @@
 #include "tune/backends.hpp"
 #include "tune/live_evaluator.hpp"
 #include "tune/scratch.hpp"
+#include "tune/setup.hpp"
 #include "tune/simulated.hpp"
 #include "tune/tuner.hpp"
 
@@ -57,49 +59,8 @@ Chosen choose(const TuneArguments& arguments) {
   return chosen;
 }
 
-std::vector<Objective> choose_objectives(const TuneArguments& arguments, const Problem& problem) {
-  std::vector<Objective> objectives;
-  for (const auto& name : arguments.minimize) objectives.push_back({name, Direction::minimize});
-  for (const auto& name : arguments.maximize) objectives.push_back({name, Direction::maximize});
-  if (objectives.empty()) objectives = problem.objectives;
-  if (objectives.empty()) objectives.push_back({"time", Direction::minimize});
-  std::vector<std::string> known = {"time", "energy", "power"};
-  for (const auto& metric : problem.metrics) known.push_back(metric.name);
-  for (const auto& objective : objectives) {
-    if (std::find(known.begin(), known.end(), objective.name) == known.end()) {
-      throw UsageError(fmt::format("objective '{}': there is no such quantity or metric; there are: {}", objective.name,
-                                   fmt::join(known, ", ")));
-    }
-  }
-  return objectives;
-}
-
-/// A misspelt name in a metric is told before anything is measured.
-void check_metrics(const Problem& problem) {
-  static const std::vector<std::string> measured = {"time",     "time_min",     "time_spread", "reset_time", "max_error", "energy",
-                                                    "power",    "sm_clock",     "memory_clock", "temperature"};
-  for (const auto& name : MetricSet(problem).inputs()) {
-    if (std::find(measured.begin(), measured.end(), name) != measured.end()) continue;
-    throw UsageError(fmt::format("{}: wattune.Metrics: a metric uses '{}', which is no parameter, no earlier metric and "
-                                 "nothing that is measured; there are: {}",
-                                 problem.file.string(), name, fmt::join(measured, ", ")));
-  }
-}
-
-/// True where an objective is energy or power, or a metric made of them.
-bool needs_energy(const std::vector<Objective>& objectives, const Problem& problem) {
-  auto is_energy = [](const std::string& name) { return name == "energy" || name == "power"; };
-  return std::any_of(objectives.begin(), objectives.end(), [&](const Objective& objective) {
-    if (is_energy(objective.name)) return true;
-    return std::any_of(problem.metrics.begin(), problem.metrics.end(), [&](const Metric& metric) {
-      const auto& names = metric.expression.names();
-      return metric.name == objective.name && std::any_of(names.begin(), names.end(), is_energy);
-    });
-  });
-}
-
 bool wants_energy(const TuneArguments& arguments, const std::vector<Objective>& objectives, const Problem& problem) {
-  const bool needed = needs_energy(objectives, problem) && !arguments.verify_only;
+  const bool needed = needs_meter(objectives, problem) && !arguments.verify_only;
   if (needed && arguments.meter == "none") {
     throw UsageError("--meter none: an objective needs energy or power; name a meter, or another objective");
   }
@@ -125,48 +86,6 @@ fs::path choose_output(const TuneArguments& arguments, const Problem& problem) {
                                  error.message()));
   }
   return folder;
-}
-
-JournalHeader make_header(const TuneArguments& arguments, const Problem& problem, const DeviceInfo& device,
-                          const std::string& meter) {
-  JournalHeader header;
-  header.problem_hash = problem.hash;
-  header.problem_name = problem.name;
-  header.problem_file = problem.file.string();
-  header.parameter_names = problem.parameter_names();
-  for (std::size_t i = 0; i < problem.parameters.size(); ++i) {
-    header.parameter_values.push_back(problem.parameters[i].values);
-    header.parameter_kinds.emplace_back(to_string(problem.kinds[i]));
-  }
-  for (const auto& restriction : problem.restrictions) header.restrictions.push_back(restriction.expression);
-  header.problem_size = problem.problem_size;
-  header.device_name = device.name;
-  header.device_id = device.id;
-  header.board = device.board();
-  header.backend = device.backend;
-  header.driver = device.driver;
-  header.meter = meter;
-  header.seed = arguments.seed;
-  header.strategy = arguments.strategy;
-  header.simulated = device.simulated;
-  header.version = WATTUNE_VERSION;
-  header.created = utc_timestamp();
-  char host[256] = "";
-  ::gethostname(host, sizeof host - 1);
-  header.host = host;
-  return header;
-}
-
-/// Outputs may be compared with the default configuration's: it has to be a valid one.
-void use_valid_default(Problem& problem, const SearchSpace& space) {
-  const auto point = space.find(problem.defaults);
-  if (point && space.contains(*point)) return;
-  problem.defaults = space.values(space.point(0));
-  if (problem.verification.reference != Verification::Reference::none) return;
-  fmt::print(stderr,
-             "wattune: warning: {}: the default configuration violates a restriction; outputs are compared with those of "
-             "the first valid one instead\n",
-             problem.file.string());
 }
 
 RunInfo make_run_info(const TuneArguments& arguments, const Problem& problem, const SearchSpace& space,
@@ -251,11 +170,11 @@ int run_tune(const TuneArguments& arguments) {
   Chosen chosen = choose(arguments);
   Problem& problem = chosen.problem;
   print_warnings(problem.warnings);
-  check_metrics(problem);
-  const auto objectives = choose_objectives(arguments, problem);
+  check_extensions(problem);
+  const auto objectives = choose_objectives(problem, arguments.minimize, arguments.maximize);
   const Budget budget = choose_budget(arguments, problem);
   const auto space = build_space(problem);
-  use_valid_default(problem, space);
+  if (const auto warning = use_valid_default(problem, space)) fmt::print(stderr, "wattune: warning: {}\n", *warning);
   const auto strategy = make_strategy(arguments.strategy, space, arguments.seed, objectives.front());
   const fs::path folder = choose_output(arguments, problem);
   const ScratchFolder scratch;
@@ -283,7 +202,7 @@ int run_tune(const TuneArguments& arguments) {
   LiveEvaluator evaluator(problem, chosen.text, live);
   const auto device = evaluator.start(interrupt.fd());
   if (!device) return interrupted_early();
-  Journal journal = Journal::open(folder, make_header(arguments, problem, *device, evaluator.meter()));
+  Journal journal = Journal::open(folder, make_journal_header(problem, *device, evaluator.meter(), arguments.strategy, arguments.seed));
   print_first_line(problem, space, *device, objectives, budget, evaluator.meter(), folder, arguments);
   for (const auto& note : journal.notes()) fmt::print(stderr, "{}\n", note);
   for (const auto& warning : journal.before().warnings) fmt::print(stderr, "wattune: warning: {}\n", warning);

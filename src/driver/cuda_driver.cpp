@@ -41,6 +41,7 @@ void load_modules_and_memory(CudaDriver& driver) {
   library.required(driver.function_set_attribute, "cuFuncSetAttribute");
   library.optional(driver.function_load, "cuFuncLoad");
   library.optional(driver.function_get_parameter, "cuFuncGetParamInfo");
+  library.optional(driver.max_active_blocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   library.required(driver.memory_allocate, "cuMemAlloc_v2");
   library.required(driver.memory_free, "cuMemFree_v2");
   library.required(driver.memory_get_info, "cuMemGetInfo_v2");

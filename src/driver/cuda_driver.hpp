@@ -69,6 +69,7 @@ enum class CudaDeviceAttribute : int {
   max_shared_memory_per_block = 8,
   max_registers_per_block = 12,
   multiprocessor_count = 16,
+  max_threads_per_multiprocessor = 39,
   compute_capability_major = 75,
   compute_capability_minor = 76,
   max_shared_memory_per_block_optin = 97,
@@ -138,6 +139,9 @@ struct CudaDriver {
   CudaResult (*function_load)(CudaFunction) = nullptr;                                        // cuFuncLoad (optional)
   CudaResult (*function_get_parameter)(CudaFunction, std::size_t index, std::size_t* offset,
                                        std::size_t* bytes) = nullptr;  // cuFuncGetParamInfo (optional)
+
+  CudaResult (*max_active_blocks)(int* blocks, CudaFunction, int threads, std::size_t dynamic_shared_bytes) =
+      nullptr;  // cuOccupancyMaxActiveBlocksPerMultiprocessor (optional)
 
   CudaResult (*memory_allocate)(CudaDevicePointer*, std::size_t) = nullptr;        // cuMemAlloc_v2
   CudaResult (*memory_free)(CudaDevicePointer) = nullptr;                          // cuMemFree_v2

@@ -78,17 +78,22 @@ void ArgumentSet::allocate(State& state) {
 
 std::vector<KernelArgument> ArgumentSet::kernel_arguments(const std::vector<Value>& configuration) const {
   std::vector<KernelArgument> result;
-  for (const State& state : states_) {
-    if (state.argument->memory == MemoryKind::local) {
-      const std::uint64_t elements = local_elements(problem_, *state.argument, configuration);
-      result.emplace_back(LocalArgument{elements * state.argument->type.bytes});
-    } else if (state.argument->memory == MemoryKind::scalar) {
-      result.emplace_back(ScalarArgument{state.initial});
-    } else if (state.buffer) {
-      result.emplace_back(BufferArgument{state.buffer.get(), guard_, state.initial.size()});
-    }
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (auto argument = kernel_argument(i, configuration)) result.push_back(std::move(*argument));
   }
   return result;
+}
+
+std::optional<KernelArgument> ArgumentSet::kernel_argument(std::size_t index,
+                                                           const std::vector<Value>& configuration) const {
+  const State& state = states_[index];
+  if (state.argument->memory == MemoryKind::local) {
+    const std::uint64_t elements = local_elements(problem_, *state.argument, configuration);
+    return LocalArgument{elements * state.argument->type.bytes};
+  }
+  if (state.argument->memory == MemoryKind::scalar) return ScalarArgument{state.initial};
+  if (state.buffer) return BufferArgument{state.buffer.get(), guard_, state.initial.size()};
+  return std::nullopt;
 }
 
 std::optional<Failure> ArgumentSet::write_symbols(Kernel& kernel) {

@@ -19,6 +19,9 @@ class ArgumentSet {
 
   /// What the kernel is passed for a configuration (sizes of local memory depend on it).
   [[nodiscard]] std::vector<KernelArgument> kernel_arguments(const std::vector<Value>& configuration) const;
+  /// One of these; nothing for a symbol, which is not passed.
+  [[nodiscard]] std::optional<KernelArgument> kernel_argument(std::size_t index,
+                                                              const std::vector<Value>& configuration) const;
   /// Fills the symbols of a loaded kernel.
   std::optional<Failure> write_symbols(Kernel& kernel);
 

@@ -10,10 +10,14 @@
 #include "evaluate/argument_set.hpp"
 #include "evaluate/energy.hpp"
 #include "evaluate/expected_work.hpp"
+#include "evaluate/extensions.hpp"
+#include "evaluate/observe.hpp"
 #include "evaluate/statistics.hpp"
+#include "evaluate/steps.hpp"
 #include "evaluate/timing.hpp"
 #include "evaluate/verifier.hpp"
 #include "problem/evaluate_in.hpp"
+#include "problem/quantities.hpp"
 
 namespace wattune {
 
@@ -70,28 +74,38 @@ struct Session::Impl {
         device(device_in),
         meter(meter_in),
         options(std::move(options_in)),
+        launch_function(launch_function_of(problem_in)),
+        observers(problem_in, device_in.info()),
         arguments(problem_in, device_in),
-        verifier(problem_in, device_in, arguments) {
+        verifier(problem_in, device_in, arguments),
+        loaded(device_in, arguments) {
     if (options.clock == nullptr) options.clock = device.clock();
   }
 
-  /// The kernel of a binary; the last one is kept, for many configurations share a binary.
   tl::expected<Kernel*, Failure> load(const CompileResult& binary);
-  Launch launch_of(Kernel& kernel, const std::vector<Value>& configuration) const;
+  tl::expected<Steps, Failure> steps_of(Kernel& kernel, const std::vector<Value>& configuration);
   Launch reference_launch(Kernel& kernel) const;
   std::optional<Failure> take_reference(const CompileResult& binary, const std::vector<Value>& configuration);
 
   std::optional<Failure> evaluate(const CompileResult& binary, const std::vector<Value>& configuration,
                                   Evaluation& evaluation, Phases& phases);
-  std::optional<Failure> verify(const Launch& launch, Evaluation& evaluation);
-  std::optional<Failure> time(const Launch& launch, Evaluation& evaluation, Phases& phases);
+  void note_resources(const Kernel& kernel, const Launch& launch, Evaluation& evaluation);
+  std::optional<Failure> verify(const Steps& steps, Evaluation& evaluation);
+  std::optional<Failure> time(const Steps& steps, Evaluation& evaluation, Phases& phases);
+  std::optional<Failure> observe(const Steps& steps, Evaluation& evaluation, Phases& phases);
   tl::expected<Quantity, Failure> time_of_resets();
-  std::optional<Failure> measure(const Launch& launch, Evaluation& evaluation);
-  tl::expected<std::map<std::string, Quantity>, Failure> energy_of(const Launch& launch, double seconds);
-  std::optional<Failure> flag_changing_work(const Launch& launch, bool drifting, Evaluation& evaluation);
+  std::optional<Failure> measure(const Steps& steps, Evaluation& evaluation);
+  tl::expected<std::map<std::string, Quantity>, Failure> energy_of(const Steps& steps, double seconds);
+  std::optional<Failure> flag_changing_work(const Steps& steps, bool drifting, Evaluation& evaluation);
 
-  [[nodiscard]] BatchMaker maker(const Launch& launch) {
-    return [this, &launch](unsigned launches) { return device.batch(launch, launches, arguments.resets()); };
+  /// Batches of the resets and these.
+  [[nodiscard]] BatchMaker maker(const Steps& steps) {
+    return [this, &steps](unsigned launches) {
+      const auto resets = arguments.resets();
+      Steps all(resets.begin(), resets.end());
+      all.insert(all.end(), steps.begin(), steps.end());
+      return device.make_batch(all, launches);
+    };
   }
 
   const Problem& problem;
@@ -99,66 +113,41 @@ struct Session::Impl {
   PowerMeter* meter;
   MeasureOptions options;
   std::optional<double> abandon_above;  ///< of the evaluation under way
+  LaunchFunction launch_function;  ///< null where launches are plain
+  Observers observers;
   TickHistory counter_ticks;            ///< of the meter
   ArgumentSet arguments;
   Verifier verifier;
+  LoadedBinary loaded;
 
-  std::vector<std::uint8_t> loaded_binary;
-  std::string loaded_entry;
-  std::unique_ptr<Kernel> kernel;
-
-  /// A launch of the loaded kernel that has been verified: device settings do not change what a kernel computes.
+  /// What the loaded kernels have been verified to do: device settings do not change what they compute.
   struct Verified {
-    LaunchShape shape;
-    std::size_t shared_bytes;
-    std::vector<std::size_t> local_bytes;
+    Steps steps;
     Verifier::Verdict verdict;
   };
   std::vector<Verified> verified;
 };
 
-namespace {
-
-std::vector<std::size_t> local_bytes_of(const Launch& launch) {
-  std::vector<std::size_t> result;
-  for (const KernelArgument& argument : launch.arguments) {
-    if (const auto* local = std::get_if<LocalArgument>(&argument)) result.push_back(local->bytes);
-  }
-  return result;
-}
-
-}  // namespace
-
 // ---- loading
 
 tl::expected<Kernel*, Failure> Session::Impl::load(const CompileResult& binary) {
-  if (kernel && binary.entry == loaded_entry && binary.binary == loaded_binary) return kernel.get();
-  verified.clear();
-  kernel.reset();
-  auto loaded = device.load(binary);
-  if (!loaded) return tl::unexpected(loaded.error());
-  // Symbols go by their names in the source; the device knows what the binary calls them.
-  if (auto failed = arguments.write_symbols(**loaded)) return tl::unexpected(*failed);
-  kernel = std::move(*loaded);
-  loaded_binary = binary.binary;
-  loaded_entry = binary.entry;
-  return kernel.get();
+  bool changed = false;
+  auto kernel = loaded.load(binary, changed);
+  if (changed) verified.clear();
+  return kernel;
 }
 
-Launch Session::Impl::launch_of(Kernel& loaded, const std::vector<Value>& configuration) const {
-  Launch launch;
-  launch.kernel = &loaded;
-  launch.shape = launch_shape(problem, configuration);
-  launch.shared_bytes = shared_memory_bytes(problem, configuration);
-  launch.arguments = arguments.kernel_arguments(configuration);
-  return launch;
+tl::expected<Steps, Failure> Session::Impl::steps_of(Kernel& kernel, const std::vector<Value>& configuration) {
+  const Launch plain = plain_launch(problem, arguments, kernel, configuration);
+  if (!launch_function) return Steps{plain};
+  return record_steps(problem, arguments, loaded, launch_function, plain, configuration);
 }
 
-Launch Session::Impl::reference_launch(Kernel& loaded) const {
+Launch Session::Impl::reference_launch(Kernel& kernel) const {
   const Verification::Kernel& reference = *problem.verification.kernel;
   const std::map<std::string, Value> scope = {{"ProblemSize", problem_size_value(problem)}};
   Launch launch;
-  launch.kernel = &loaded;
+  launch.kernel = &kernel;
   for (std::size_t i = 0; i < 3; ++i) {
     launch.shape.grid[i] =
         as_count(reference.grid[i], reference.grid[i].evaluate(scope), "the reference kernel's grid", false);
@@ -172,12 +161,15 @@ Launch Session::Impl::reference_launch(Kernel& loaded) const {
 
 std::optional<Failure> Session::Impl::take_reference(const CompileResult& binary,
                                                      const std::vector<Value>& configuration) {
-  auto loaded = load(binary);
-  if (!loaded) return loaded.error();
+  auto kernel = load(binary);
+  if (!kernel) return kernel.error();
   verified.clear();
-  const bool is_reference_kernel = configuration.empty() && problem.verification.kernel.has_value();
-  const Launch launch = is_reference_kernel ? reference_launch(**loaded) : launch_of(**loaded, configuration);
-  return verifier.take_reference(launch, is_reference_kernel);
+  if (configuration.empty() && problem.verification.kernel) {
+    return verifier.take_reference({reference_launch(**kernel)}, true);
+  }
+  const auto steps = steps_of(**kernel, configuration);
+  if (!steps) return steps.error();
+  return verifier.take_reference(*steps, false);
 }
 
 // ---- evaluation
@@ -188,28 +180,49 @@ std::optional<Failure> Session::Impl::evaluate(const CompileResult& binary, cons
   const ExpectedWork work = expected_work(problem, configuration);
   device.expect_work(work.flop, work.bytes);
   phases.begin("load");
-  auto loaded = load(binary);
-  if (!loaded) return loaded.error();
-  for (const auto& [name, value] : (*loaded)->resources()) evaluation.resources[name] = value;
-  const Launch launch = launch_of(**loaded, configuration);
-  if (auto failed = device.check(launch)) return failed;
+  auto kernel = load(binary);
+  if (!kernel) return kernel.error();
+  for (const auto& [name, value] : (*kernel)->resources()) evaluation.resources[name] = value;
+  if (launch_function) phases.begin("launch_function");
+  const auto steps = steps_of(**kernel, configuration);
+  if (!steps) return steps.error();
+  if (auto failed = check_steps(device, *steps)) return failed;
+  note_resources(**kernel, first_launch(*steps), evaluation);
 
   phases.begin("verify");
-  if (auto failed = verify(launch, evaluation)) return failed;
+  if (auto failed = verify(*steps, evaluation)) return failed;
   if (options.verify_only) return std::nullopt;
-  return time(launch, evaluation, phases);
+  return time(*steps, evaluation, phases);
 }
 
-std::optional<Failure> Session::Impl::verify(const Launch& launch, Evaluation& evaluation) {
-  const auto local_bytes = local_bytes_of(launch);
-  auto known = std::find_if(verified.begin(), verified.end(), [&](const Verified& earlier) {
-    return earlier.shape.grid == launch.shape.grid && earlier.shape.block == launch.shape.block &&
-           earlier.shared_bytes == launch.shared_bytes && earlier.local_bytes == local_bytes;
-  });
+/// What costs nothing to know, among the quantities: metrics and objectives may use it.
+void Session::Impl::note_resources(const Kernel& kernel, const Launch& launch, Evaluation& evaluation) {
+  const auto exact = [&](const std::string& name, double value) {
+    evaluation.quantities[name] = quantity(value, std::string(find_measured_quantity(name)->unit), 0, 1);
+  };
+  const auto& resources = evaluation.resources;
+  if (const auto found = resources.find("registers"); found != resources.end()) {
+    exact("registers", static_cast<double>(found->second));
+  }
+  // A launch function may begin with another kernel, of which the binary's figures are not.
+  if (launch.kernel != &kernel) return;
+  if (const auto found = resources.find("static_shared_bytes"); found != resources.end()) {
+    std::size_t bytes = static_cast<std::size_t>(found->second) + launch.shared_bytes;
+    for (const KernelArgument& argument : launch.arguments) {
+      if (const auto* local = std::get_if<LocalArgument>(&argument)) bytes += local->bytes;
+    }
+    exact("shared_memory", static_cast<double>(bytes));
+  }
+  if (const auto occupancy = device.occupancy(launch)) exact("occupancy", *occupancy);
+}
+
+std::optional<Failure> Session::Impl::verify(const Steps& steps, Evaluation& evaluation) {
+  auto known = std::find_if(verified.begin(), verified.end(),
+                            [&](const Verified& earlier) { return same_steps(earlier.steps, steps); });
   if (known == verified.end()) {
-    auto verdict = verifier.verify(launch);
+    auto verdict = verifier.verify(steps);
     if (!verdict) return verdict.error();
-    known = verified.insert(verified.end(), {launch.shape, launch.shared_bytes, local_bytes, *verdict});
+    known = verified.insert(verified.end(), {steps, *verdict});
   }
   evaluation.verification = known->verdict.verification;
   if (known->verdict.max_error) {
@@ -219,10 +232,10 @@ std::optional<Failure> Session::Impl::verify(const Launch& launch, Evaluation& e
   return std::nullopt;
 }
 
-std::optional<Failure> Session::Impl::time(const Launch& launch, Evaluation& evaluation, Phases& phases) {
+std::optional<Failure> Session::Impl::time(const Steps& steps, Evaluation& evaluation, Phases& phases) {
   phases.begin("warm_up");
   arguments.restore();
-  auto warm = warm_up(maker(launch), options);
+  auto warm = warm_up(maker(steps), options);
   if (!warm) return warm.error();
   if (abandon_above && warm->seconds > *abandon_above) {
     Quantity& seconds = evaluation.quantities["time"];
@@ -262,13 +275,14 @@ std::optional<Failure> Session::Impl::time(const Launch& launch, Evaluation& eva
   warm->batch.reset();
   if (meter != nullptr) {
     phases.begin("energy");
-    if (auto failed = measure(launch, evaluation)) return failed;
+    if (auto failed = measure(steps, evaluation)) return failed;
   }
-  return flag_changing_work(launch, drifts(samples->seconds), evaluation);
+  if (auto failed = observe(steps, evaluation, phases)) return failed;
+  return flag_changing_work(steps, drifts(samples->seconds), evaluation);
 }
 
 tl::expected<Quantity, Failure> Session::Impl::time_of_resets() {
-  const Launch nothing;
+  const Steps nothing;
   auto warm = warm_up(maker(nothing), options);
   if (!warm) return tl::unexpected(warm.error());
   const auto samples = time_batch(*warm, options);
@@ -277,25 +291,32 @@ tl::expected<Quantity, Failure> Session::Impl::time_of_resets() {
   return quantity(summary.median, "s", summary.standard_error, samples->seconds.size());
 }
 
+std::optional<Failure> Session::Impl::observe(const Steps& steps, Evaluation& evaluation, Phases& phases) {
+  if (observers.empty()) return std::nullopt;
+  phases.begin("observe");
+  arguments.restore();
+  return observers.observe(maker(steps), options, named(problem, evaluation.configuration), evaluation);
+}
+
 // ---- energy
 
-tl::expected<std::map<std::string, Quantity>, Failure> Session::Impl::energy_of(const Launch& launch, double seconds) {
-  auto batch = maker(launch)(launches_for(energy_batch_seconds, seconds));
+tl::expected<std::map<std::string, Quantity>, Failure> Session::Impl::energy_of(const Steps& steps, double seconds) {
+  auto batch = maker(steps)(launches_for(energy_batch_seconds, seconds));
   if (!batch) return tl::unexpected(batch.error());
   EnergyOptions energy_options;
   energy_options.ticks = options.energy_ticks;
   return measure_energy(**batch, *meter, counter_ticks, energy_options, options.clock == nullptr ? real_clock() : *options.clock);
 }
 
-std::optional<Failure> Session::Impl::measure(const Launch& launch, Evaluation& evaluation) {
+std::optional<Failure> Session::Impl::measure(const Steps& steps, Evaluation& evaluation) {
   const Quantity seconds = evaluation.quantities.at("time");
   const auto reset = evaluation.quantities.find("reset_time");
   const double reset_seconds = reset == evaluation.quantities.end() ? 0 : reset->second.value;
   arguments.restore();
-  auto measured = energy_of(launch, seconds.value + reset_seconds);
+  auto measured = energy_of(steps, seconds.value + reset_seconds);
   if (!measured) return measured.error();
   if (reset_seconds > negligible_share * seconds.value && measured->contains("energy")) {
-    const auto of_resets = energy_of(Launch{}, reset_seconds);
+    const auto of_resets = energy_of(Steps{}, reset_seconds);
     if (!of_resets) return of_resets.error();
     if (!of_resets->contains("energy")) return Failure{Outcome::measurement, "the energy of resets was not measured"};
     Quantity& energy = measured->at("energy");
@@ -312,13 +333,13 @@ std::optional<Failure> Session::Impl::measure(const Launch& launch, Evaluation& 
   return std::nullopt;
 }
 
-std::optional<Failure> Session::Impl::flag_changing_work(const Launch& launch, bool drifting, Evaluation& evaluation) {
+std::optional<Failure> Session::Impl::flag_changing_work(const Steps& steps, bool drifting, Evaluation& evaluation) {
   if (!arguments.accumulates()) return std::nullopt;
   bool changes = drifting;
   if (!changes && !arguments.accumulated_values_are_finite()) {
     // Only repetition is to blame if a single launch leaves finite values.
     arguments.restore();
-    if (auto failed = device.run(launch)) return failed;
+    if (auto failed = run_steps(device, steps)) return failed;
     changes = arguments.accumulated_values_are_finite();
   }
   if (!changes) return std::nullopt;

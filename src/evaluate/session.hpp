@@ -24,8 +24,8 @@ struct MeasureOptions {
   unsigned energy_ticks = 3;  ///< window of an energy measurement, see EnergyOptions
   Clock* clock = nullptr;     ///< for waiting on the device's meter; null: the device's own
   bool verify_only = false;   ///< run and verify each configuration once, measure nothing
-  /// Called as each phase of an evaluation begins: "load", "verify", "warm_up", "time", "energy", and "done" at its
-  /// end. "time" and "energy" are the windows in which nothing else should load the machine; the call may wait.
+  /// Called as each phase of an evaluation begins: "load", "launch_function", "verify", "warm_up", "time", "energy",
+  /// "observe", and "done" at its end. "time", "energy" and "observe" are the windows in which nothing else should load the machine; the call may wait.
   std::function<void(std::string_view phase)> on_phase;
 };
 
@@ -41,7 +41,8 @@ std::vector<std::string> host_reference_names();
 /// bounds), the reference outputs, and the procedure: verify, warm up, time.
 class Session {
  public:
-  /// Allocates and fills. @throws UsageError for argument data that cannot be made, DeviceError where memory is out.
+  /// Allocates and fills. @throws UsageError for argument data that cannot be made and for observers and a launch
+  /// function that are not registered, DeviceError where memory is out, RunError for an observer that cannot be made.
   /// @param meter where energy is to be measured too; null otherwise.
   Session(const Problem& problem, Device& device, PowerMeter* meter, MeasureOptions options);
   ~Session();
@@ -60,7 +61,8 @@ class Session {
   /// Quantities: time (median of the batches, s a launch; flag "noisy" where max_time_seconds ended the timing),
   /// time_min, time_spread (standard deviation of the batches), max_error (largest |output - reference| /
   /// max(|reference|, 1)), reset_time (where arguments are reset; time and energy are without it), and with a meter
-  /// those of measure_energy(). Flag "work_changes_on_repetition" on time, energy and power: see Reset.
+  /// those of measure_energy(); registers, shared_memory and occupancy where the device tells; what observers saw. Where
+  /// there is a launch function, a launch is all that it records. Flag "work_changes_on_repetition" on time, energy and power: see Reset.
   struct Result {
     Evaluation evaluation;
     bool poisoned = false;

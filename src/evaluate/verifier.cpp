@@ -61,14 +61,14 @@ Session::Needs Verifier::needs() const noexcept {
                                                                             : Session::Needs::default_configuration;
 }
 
-std::optional<Failure> Verifier::run_guarded(const Launch& launch) {
+std::optional<Failure> Verifier::run_guarded(const Steps& steps) {
   arguments_.prepare_for_verification();
-  if (auto failed = device_.run(launch)) return failed;
+  if (auto failed = run_steps(device_, steps)) return failed;
   return arguments_.check_untouched();
 }
 
-std::optional<Failure> Verifier::take_reference(const Launch& launch, bool is_reference_kernel) {
-  if (auto failed = run_guarded(launch)) return failed;
+std::optional<Failure> Verifier::take_reference(const Steps& steps, bool is_reference_kernel) {
+  if (auto failed = run_guarded(steps)) return failed;
   reference_.clear();
   for (const std::size_t index : arguments_.outputs()) reference_.push_back(arguments_.read(index));
   kind_ = is_reference_kernel ? "verified" : "consistent";
@@ -83,8 +83,8 @@ Tolerance Verifier::tolerance(const Argument& argument) const {
   return result;
 }
 
-tl::expected<Verifier::Verdict, Failure> Verifier::verify(const Launch& launch) {
-  if (auto failed = run_guarded(launch)) return tl::unexpected(*failed);
+tl::expected<Verifier::Verdict, Failure> Verifier::verify(const Steps& steps) {
+  if (auto failed = run_guarded(steps)) return tl::unexpected(*failed);
   if (device_.info().simulated) return Verdict{"simulated", std::nullopt};
   if (reference_.empty()) return Verdict{"unverified", std::nullopt};
   Verdict verdict{kind_, 0.0};

@@ -8,6 +8,7 @@
 #include "backend/backend.hpp"
 #include "evaluate/argument_set.hpp"
 #include "evaluate/session.hpp"
+#include "evaluate/steps.hpp"
 #include "problem/problem.hpp"
 
 namespace wattune {
@@ -19,20 +20,20 @@ class Verifier {
 
   [[nodiscard]] Session::Needs needs() const noexcept;
 
-  /// Runs a launch once and takes its outputs as the reference.
-  std::optional<Failure> take_reference(const Launch& launch, bool is_reference_kernel);
+  /// Runs these once and takes their outputs as the reference.
+  std::optional<Failure> take_reference(const Steps& steps, bool is_reference_kernel);
 
   struct Verdict {
     std::string verification;         ///< "verified", "consistent", "unverified" or "simulated"
     std::optional<double> max_error;  ///< see Comparison; nothing where nothing was compared
   };
-  /// Runs a launch once, looks for writes out of bounds and compares the outputs.
-  tl::expected<Verdict, Failure> verify(const Launch& launch);
+  /// Runs these once, looks for writes out of bounds and compares the outputs.
+  tl::expected<Verdict, Failure> verify(const Steps& steps);
 
  private:
   void compute_host_reference();
   void read_reference_data();
-  std::optional<Failure> run_guarded(const Launch& launch);
+  std::optional<Failure> run_guarded(const Steps& steps);
   [[nodiscard]] Tolerance tolerance(const Argument& argument) const;
 
   const Problem& problem_;

@@ -80,7 +80,7 @@ struct Verification {
 
 enum class Direction { minimize, maximize };
 struct Objective {
-  std::string name;  ///< time, energy, power, or a metric's name
+  std::string name;  ///< of a measured quantity, an observer's or a metric
   Direction direction = Direction::minimize;
 };
 
@@ -149,6 +149,8 @@ struct Problem {
   Workload workload;
   std::vector<Objective> objectives;  ///< empty where the file names none
   Budget budget;
+  std::vector<std::string> observers;  ///< names of those that the program has registered
+  std::string launch_function;         ///< likewise; empty: a plain launch
 
   /// Explicit defines (wattune.Defines); where absent, the defaults apply.
   std::optional<std::vector<std::pair<std::string, Expression>>> explicit_defines;

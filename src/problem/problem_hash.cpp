@@ -118,6 +118,9 @@ std::string problem_hash(const Problem& problem, const std::vector<std::string>&
   add_launch(hasher, problem);
   add_arguments(hasher, problem);
   add_verification(hasher, problem.verification);
+  // Only where there are any, so that problems without keep the hash they had.
+  if (!problem.launch_function.empty()) hasher.add("launch function").add(problem.launch_function);
+  for (const std::string& observer : problem.observers) hasher.add("observer").add(observer);
   hasher.add(data_hashes.size());
   for (const std::string& hash : data_hashes) hasher.add(hash);
   return hasher.hex();

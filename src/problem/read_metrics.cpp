@@ -6,14 +6,12 @@
 
 #include "expr/nearest_name.hpp"
 #include "problem/evaluate_in.hpp"
+#include "problem/quantities.hpp"
 #include "problem/reader.hpp"
 
 namespace wattune {
 
 namespace {
-
-/// Quantities that every measurement may have; a metric of the same name would hide one.
-constexpr std::array<std::string_view, 3> measured{"time", "energy", "power"};
 
 /// An expression in which ProblemSize, which results do not carry, is replaced by its value.
 Expression read_metric_expression(const Reading& reading, const JsonNode& node) {
@@ -32,7 +30,7 @@ void add_metric(Reading& reading, const JsonNode& where, Metric metric) {
   auto& metrics = reading.problem.metrics;
   const bool taken =
       std::any_of(metrics.begin(), metrics.end(), [&](const Metric& other) { return other.name == metric.name; }) ||
-      std::find(measured.begin(), measured.end(), metric.name) != measured.end();
+      find_measured_quantity(metric.name) != nullptr;
   if (taken) where.fail(fmt::format("there are two metrics or quantities '{}'; rename this one", metric.name));
   metrics.push_back(std::move(metric));
 }
@@ -96,17 +94,30 @@ void read_metrics(Reading& reading) {
   }
 }
 
+namespace {
+
+std::optional<Direction> better_direction(const Problem& problem, const std::string& name) {
+  if (const auto* quantity = find_measured_quantity(name)) return quantity->better;
+  for (const Metric& metric : problem.metrics) {
+    if (metric.name == name) return metric.better;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 void read_objectives(Reading& reading) {
   const auto list = reading.addition("Objectives");
   if (!list) return;
   Problem& problem = reading.problem;
-  std::vector<std::string> known(measured.begin(), measured.end());
+  std::vector<std::string> known = measured_quantity_names();
   for (const Metric& metric : problem.metrics) known.push_back(metric.name);
   for (const JsonNode& node : list->items()) {
     refuse_unknown_keys(node, {"Name", "Direction"});
     const JsonNode name = node.at("Name");
     const auto found = std::find(known.begin(), known.end(), name.string());
-    if (found == known.end()) {
+    // What observers give is not known before the program that registers them is asked.
+    if (found == known.end() && problem.observers.empty()) {
       name.fail(fmt::format("there is no quantity or metric '{}'{}; give one of: {}", name.string(),
                             did_you_mean(name.string(), known), joined(known)));
     }
@@ -114,9 +125,7 @@ void read_objectives(Reading& reading) {
       if (other.name == name.string()) name.fail(fmt::format("there are two objectives '{}'; remove one", other.name));
     }
     Objective objective{name.string(), Direction::minimize};
-    const auto index = static_cast<std::size_t>(found - known.begin());
-    const auto better =
-        index < measured.size() ? std::optional(Direction::minimize) : problem.metrics[index - measured.size()].better;
+    const auto better = better_direction(problem, name.string());
     if (const auto direction = node.find("Direction")) {
       objective.direction =
           direction->one_of({"minimize", "maximize"}) == "minimize" ? Direction::minimize : Direction::maximize;

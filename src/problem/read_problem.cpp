@@ -138,9 +138,27 @@ void read_additions(Reading& reading, const JsonNode& root) {
   reading.additions = root.find("wattune");
   if (!reading.additions) return;
   refuse_unknown_keys(*reading.additions, {"Metrics", "Objectives", "Workload", "Observers", "DeviceSettings",
-                                           "Verification", "Defines", "Kinds", "Arguments", "Sources", "Steps"});
-  for (const std::string_view name : {"Observers", "DeviceSettings", "Steps"}) {
+                                           "Verification", "Defines", "Kinds", "Arguments", "Sources", "Steps",
+                                           "LaunchFunction"});
+  for (const std::string_view name : {"DeviceSettings", "Steps"}) {
     if (const auto node = reading.addition(name)) node->fail("not supported yet in this version; remove it");
+  }
+}
+
+/// Whether the program knows them is for those to say who measure.
+void read_extensions(Reading& reading) {
+  if (const auto name = reading.addition("LaunchFunction")) {
+    reading.problem.launch_function = name->string();
+    if (reading.problem.launch_function.empty()) name->fail("is empty; name a launch function, or remove the key");
+  }
+  const auto observers = reading.addition("Observers");
+  if (!observers) return;
+  auto& names = reading.problem.observers;
+  for (const JsonNode& node : observers->items()) {
+    const std::string name = node.string();
+    if (name.empty()) node.fail("is empty; name an observer");
+    if (std::find(names.begin(), names.end(), name) != names.end()) node.fail("is named twice; remove one");
+    names.push_back(name);
   }
 }
 
@@ -190,6 +208,7 @@ void read_root(Reading& reading, const JsonNode& root) {
     read_arguments(reading, *specification);
     read_verification(reading, *specification);
   }
+  read_extensions(reading);
   read_metrics(reading);
   read_objectives(reading);
 }

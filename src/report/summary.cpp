@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "problem/quantities.hpp"
 #include "report/format.hpp"
 #include "report/table.hpp"
 #include "result/metrics.hpp"
@@ -58,7 +59,8 @@ class Summary {
   }
 
  private:
-  /// The quantities to show: objectives first, then time, power and energy, then metrics; those that were measured.
+  /// The quantities to show: objectives first, then time, power and energy, then metrics and what observers saw; those
+  /// that were measured.
   [[nodiscard]] std::vector<std::string> shown_quantities() const {
     std::vector<std::string> result;
     auto add = [&](const std::string& name) {
@@ -70,6 +72,11 @@ class Summary {
     for (const auto& objective : objectives_) add(objective.name);
     for (const char* name : {"time", "power", "energy"}) add(name);
     for (const auto& metric : metrics_) add(metric.name);
+    for (const std::size_t i : competing_) {
+      for (const auto& [name, quantity] : evaluations_[i].quantities) {
+        if (find_measured_quantity(name) == nullptr) add(name);
+      }
+    }
     return result;
   }
 

@@ -1,13 +1,11 @@
 #pragma once
-// Makes a program able to serve as its own worker and compile processes.
+// Whether this program can serve as its own worker and compile processes.
+
+#include "wattune/runtime.hpp"
 
 namespace wattune {
 
-/// First thing in main, after host references are registered. A run starts the program again under a hidden command;
-/// in such a process this constructor serves the coordinator and ends the process. In any other it does nothing.
-class Runtime {
- public:
-  Runtime(int argc, char** argv);
-};
+/// True once a Runtime was made.
+bool runtime_exists() noexcept;
 
 }  // namespace wattune

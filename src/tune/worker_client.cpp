@@ -77,14 +77,21 @@ std::vector<FoundDevices> find_devices(const std::vector<std::string>& backends,
   return all;
 }
 
-DeviceInfo best_device(const std::vector<std::string>& languages) {
+std::vector<std::string> backends_for(const std::vector<std::string>& languages) {
   std::vector<std::string> backends;
   for (const auto& backend : backend_names()) {
     if (std::find(languages.begin(), languages.end(), language_of_backend(backend)) != languages.end()) {
       backends.push_back(backend);
     }
   }
-  const auto found = find_devices(backends);
+  return backends;
+}
+
+DeviceInfo best_device(const std::vector<std::string>& languages) {
+  return best_device(find_devices(backends_for(languages)));
+}
+
+DeviceInfo best_device(const std::vector<FoundDevices>& found) {
   const DeviceInfo* best = nullptr;
   std::string reasons;
   for (const auto& backend : found) {

@@ -59,8 +59,13 @@ struct FoundDevices {
 };
 std::vector<FoundDevices> find_devices(const std::vector<std::string>& backends, double timeout_seconds = 60);
 
+/// The backends whose devices run kernels of these languages, in the order in which they are preferred.
+std::vector<std::string> backends_for(const std::vector<std::string>& languages);
+
 /// The device to use where the user names none: the first CUDA GPU, else the first OpenCL GPU, else any OpenCL device,
-/// among those for which there is a kernel. @throws DeviceError that says what was looked for and what to install.
+/// among those found. @throws DeviceError that says what was looked for and what to install.
+DeviceInfo best_device(const std::vector<FoundDevices>& found);
+/// The same among all devices of these languages' backends.
 DeviceInfo best_device(const std::vector<std::string>& languages);
 
 }  // namespace wattune

@@ -333,6 +333,11 @@ CudaResult cuFuncGetParamInfo(CudaFunction function, std::size_t index, std::siz
   *bytes = parameters[index];
   return CudaResult::success;
 }
+CudaResult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CudaFunction, int threads, std::size_t shared) {
+  ENTER("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  *blocks = std::min(2048 / threads, shared == 0 ? 32 : static_cast<int>(233472 / shared));
+  return CudaResult::success;
+}
 CudaResult cuStreamBeginCapture_v2(CudaStream stream, int) {
   ENTER("cuStreamBeginCapture_v2");
   return make(&stream->capture);

@@ -104,13 +104,15 @@ class FakeDevice final : public Device {
     dynamic_cast<FakeKernel*>(launch.kernel)->function({launch});
     return std::nullopt;
   }
-  tl::expected<std::unique_ptr<Batch>, Failure> batch(const Launch& launch, unsigned launches,
-                                                      const std::vector<ResetCopy>& resets) override {
-    return std::make_unique<FakeBatch>(*this, launch, launches, resets);
+  std::optional<double> occupancy(const Launch&) override { return occupied; }
+  tl::expected<std::unique_ptr<Batch>, Failure> make_batch(const std::vector<Step>& steps,
+                                                           unsigned repetitions) override {
+    return std::make_unique<FakeBatch>(*this, steps, repetitions);
   }
 
   bool constants_are_symbols = false;
   bool lost = false;
+  std::optional<double> occupied;
   std::optional<Failure> run_failure;
   double reset_seconds = 1e-4;
   std::map<std::string, std::vector<std::byte>> symbols;
@@ -124,18 +126,13 @@ class FakeDevice final : public Device {
  private:
   class FakeBatch final : public Batch {
    public:
-    FakeBatch(FakeDevice& device, Launch launch, unsigned launches, std::vector<ResetCopy> resets)
-        : device_(device), launch_(std::move(launch)), launches_(launches), resets_(std::move(resets)) {}
+    FakeBatch(FakeDevice& device, std::vector<Step> steps, unsigned launches)
+        : device_(device), steps_(std::move(steps)), launches_(launches) {}
     [[nodiscard]] unsigned launches() const noexcept override { return launches_; }
     std::optional<Failure> enqueue() override {
       double seconds = 0;
       for (unsigned i = 0; i < launches_; ++i) {
-        for (const ResetCopy& reset : resets_) seconds += apply(reset);
-        if (launch_.kernel == nullptr) continue;
-        auto& kernel = dynamic_cast<FakeKernel&>(*launch_.kernel);
-        kernel.function({launch_});
-        seconds += kernel.seconds(kernel.timed++);
-        ++device_.launched;
+        for (const Step& step : steps_) seconds += apply(step);
       }
       if (device_.clock != nullptr) device_.busy_until = std::max(device_.busy_until, device_.clock->now()) + seconds;
       replays_.push_back({device_.busy_until, seconds});
@@ -157,7 +154,14 @@ class FakeDevice final : public Device {
       double end;
       double seconds;
     };
-    double apply(const ResetCopy& reset) {
+    double apply(const Step& step) {
+      if (const auto* launch = std::get_if<Launch>(&step)) {
+        auto& kernel = dynamic_cast<FakeKernel&>(*launch->kernel);
+        kernel.function({*launch});
+        ++device_.launched;
+        return kernel.seconds(kernel.timed++);
+      }
+      const auto& reset = std::get<ResetCopy>(step);
       if (reset.source == nullptr) {
         device_.fill(*reset.target, reset.offset, reset.bytes, std::byte{0});
       } else {
@@ -172,9 +176,8 @@ class FakeDevice final : public Device {
     }
 
     FakeDevice& device_;
-    Launch launch_;
+    std::vector<Step> steps_;
     unsigned launches_;
-    std::vector<ResetCopy> resets_;
     std::deque<Replay> replays_;
   };
 

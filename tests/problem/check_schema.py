@@ -55,6 +55,10 @@ full = json.loads((root / "tests/problem/data/every_addition.json").read_text())
 refused = [
     (["Objectivs"], []),
     (["Observers"], {}),
+    (["Observers"], ["a", "a"]),
+    (["Observers"], [""]),
+    (["LaunchFunction"], ""),
+    (["LaunchFunction"], ["a"]),
     (["DeviceSettings"], {}),
     (["Steps"], []),
     (["Sources", 0, "Language"], "HIP"),

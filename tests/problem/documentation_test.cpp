@@ -45,7 +45,9 @@ TEST_F(DocumentationTest, every_addition_is_read_for_each_language) {
     EXPECT_THAT(problem.warnings, IsEmpty());
     EXPECT_EQ(problem.kernel.language, language);
     EXPECT_EQ(problem.metrics.size(), 4U);
-    EXPECT_EQ(problem.objectives.size(), 2U);
+    EXPECT_EQ(problem.objectives.size(), 3U);
+    EXPECT_EQ(problem.observers, (std::vector<std::string>{"rack", "room"}));
+    EXPECT_EQ(problem.launch_function, "twice");
   }
 }
 

@@ -48,6 +48,15 @@ std::string summarize(const std::vector<Evaluation>& evaluations, const std::vec
   return summary(run, names, evaluations, objectives, metrics);
 }
 
+TEST(Summary, ShowsWhatObserversSawButNotAllThatIsMeasured) {
+  auto evaluations = sample_evaluations();
+  evaluations[1].quantities["room"] = {21.5, "degC", 0.1, 5, {}};
+  evaluations[1].quantities["registers"] = {64, "", 0, 1, {}};
+  const auto text = summarize(evaluations, {least_time});
+  EXPECT_THAT(text, HasSubstr("room 21.5 +- 0.1 degC"));
+  EXPECT_THAT(text, Not(HasSubstr("registers")));
+}
+
 TEST(Summary, OfARunWithTwoObjectives) {
   EXPECT_EQ(summarize(sample_evaluations(), {least_time, least_energy}),
             R"(gemm on Example GPU (cuda:0)

@@ -17,17 +17,17 @@ struct EventPair {
   CudaEvent stop = nullptr;
 };
 
-/// Launches that the device replays as one graph, or, where the driver has no graphs, that are queued one by one.
+/// Steps that the device replays as one graph, or, where the driver has no graphs, that are queued one by one.
 class CudaBatch final : public Batch {
  public:
-  CudaBatch(std::shared_ptr<CudaSession> session, PackedLaunch packed, unsigned launches, std::vector<ResetCopy> resets)
-      : session_(std::move(session)), packed_(std::move(packed)), launches_(launches), resets_(std::move(resets)) {}
+  CudaBatch(std::shared_ptr<CudaSession> session, std::vector<PackedStep> steps, unsigned repetitions)
+      : session_(std::move(session)), steps_(std::move(steps)), repetitions_(repetitions) {}
   ~CudaBatch() override;
 
   /// Makes the graph. Failure: what poisoned the context; anything else leaves the batch without a graph.
   std::optional<Failure> capture();
 
-  [[nodiscard]] unsigned launches() const noexcept override { return launches_; }
+  [[nodiscard]] unsigned launches() const noexcept override { return repetitions_; }
   std::optional<Failure> enqueue() override;
   [[nodiscard]] unsigned outstanding() const noexcept override { return static_cast<unsigned>(queued_.size()); }
   tl::expected<std::optional<double>, Failure> poll() override;
@@ -35,14 +35,14 @@ class CudaBatch final : public Batch {
 
  private:
   CudaResult enqueue_all();
+  CudaResult enqueue(const ResetCopy& reset);
   CudaResult instantiate(CudaGraph graph);
   CudaResult take_events(EventPair& events);
   tl::expected<double, Failure> take_oldest();
 
   std::shared_ptr<CudaSession> session_;
-  PackedLaunch packed_;
-  unsigned launches_;
-  std::vector<ResetCopy> resets_;
+  std::vector<PackedStep> steps_;
+  unsigned repetitions_;
   CudaGraphExec graph_ = nullptr;
   std::deque<EventPair> queued_;
   std::vector<EventPair> free_;
@@ -60,22 +60,22 @@ CudaBatch::~CudaBatch() {
   if (graph_ != nullptr) driver.graph_exec_destroy(graph_);
 }
 
-CudaResult CudaBatch::enqueue_all() {
+CudaResult CudaBatch::enqueue(const ResetCopy& reset) {
+  if (reset.bytes == 0) return CudaResult::success;
   const CudaDriver& driver = session_->driver();
-  for (unsigned i = 0; i < launches_; ++i) {
-    for (const auto& reset : resets_) {
-      const auto target = static_cast<CudaBuffer*>(reset.target)->range(reset.offset, reset.bytes);
-      CudaResult result = CudaResult::success;
-      if (reset.bytes == 0) continue;
-      if (reset.source == nullptr) {
-        result = driver.fill_bytes(target, 0, reset.bytes, session_->stream());
-      } else {
-        const auto source = static_cast<CudaBuffer*>(reset.source)->range(reset.offset, reset.bytes);
-        result = driver.copy_on_device(target, source, reset.bytes, session_->stream());
-      }
+  const auto target = static_cast<CudaBuffer*>(reset.target)->range(reset.offset, reset.bytes);
+  if (reset.source == nullptr) return driver.fill_bytes(target, 0, reset.bytes, session_->stream());
+  const auto source = static_cast<CudaBuffer*>(reset.source)->range(reset.offset, reset.bytes);
+  return driver.copy_on_device(target, source, reset.bytes, session_->stream());
+}
+
+CudaResult CudaBatch::enqueue_all() {
+  for (unsigned i = 0; i < repetitions_; ++i) {
+    for (auto& step : steps_) {
+      auto* launch = std::get_if<PackedLaunch>(&step);
+      const CudaResult result = launch != nullptr ? launch->enqueue(*session_) : enqueue(std::get<ResetCopy>(step));
       if (result != CudaResult::success) return result;
     }
-    if (const CudaResult result = packed_.enqueue(*session_); result != CudaResult::success) return result;
   }
   return CudaResult::success;
 }
@@ -108,7 +108,7 @@ std::optional<Failure> CudaBatch::capture() {
     if (graph != nullptr) driver.graph_destroy(graph);
   }
   if (result == CudaResult::success) return std::nullopt;
-  Failure failure = session_->failed(result, fmt::format("capturing {} launches as a graph", launches_));
+  Failure failure = session_->failed(result, fmt::format("capturing {} launches as a graph", repetitions_));
   if (poisons(failure.outcome) || failure.outcome == Outcome::resources) return failure;
   return std::nullopt;
 }
@@ -137,7 +137,7 @@ std::optional<Failure> CudaBatch::enqueue() {
   if (result == CudaResult::success) result = driver.event_record(events.stop, session_->stream());
   if (result != CudaResult::success) {
     free_.push_back(events);
-    return session_->failed(result, fmt::format("queueing {} launches", launches_));
+    return session_->failed(result, fmt::format("queueing {} launches", repetitions_));
   }
   queued_.push_back(events);
   return std::nullopt;
@@ -159,7 +159,7 @@ tl::expected<std::optional<double>, Failure> CudaBatch::poll() {
   const CudaResult result = session_->driver().event_query(queued_.front().stop);
   if (result == CudaResult::not_ready) return std::optional<double>();
   if (result != CudaResult::success) {
-    return tl::unexpected(session_->failed(result, fmt::format("running {} launches", launches_)));
+    return tl::unexpected(session_->failed(result, fmt::format("running {} launches", repetitions_)));
   }
   const auto seconds = take_oldest();
   if (!seconds) return tl::unexpected(seconds.error());
@@ -171,16 +171,16 @@ tl::expected<double, Failure> CudaBatch::wait() {
   if (queued_.empty()) throw std::logic_error("Batch::wait: nothing is outstanding");
   const CudaResult result = session_->driver().event_synchronize(queued_.front().stop);
   if (result != CudaResult::success) {
-    return tl::unexpected(session_->failed(result, fmt::format("running {} launches", launches_)));
+    return tl::unexpected(session_->failed(result, fmt::format("running {} launches", repetitions_)));
   }
   return take_oldest();
 }
 
 }  // namespace
 
-tl::expected<std::unique_ptr<Batch>, Failure> make_cuda_batch(std::shared_ptr<CudaSession> session, PackedLaunch packed,
-                                                              unsigned launches, const std::vector<ResetCopy>& resets) {
-  auto batch = std::make_unique<CudaBatch>(std::move(session), std::move(packed), launches, resets);
+tl::expected<std::unique_ptr<Batch>, Failure> make_cuda_batch(std::shared_ptr<CudaSession> session,
+                                                              std::vector<PackedStep> steps, unsigned repetitions) {
+  auto batch = std::make_unique<CudaBatch>(std::move(session), std::move(steps), repetitions);
   if (auto failure = batch->capture()) return tl::unexpected(std::move(*failure));
   return std::unique_ptr<Batch>(std::move(batch));
 }

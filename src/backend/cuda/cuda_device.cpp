@@ -53,6 +53,11 @@ void CudaSession::activate() const {
   driver_->context_set_current(context_);
 }
 
+int CudaSession::attribute(CudaDeviceAttribute attribute) const {
+  int value = 0;
+  return driver_->device_get_attribute(&value, attribute, device_) == CudaResult::success ? value : 0;
+}
+
 Failure CudaSession::failed(CudaResult result, std::string_view doing) {
   Failure failure = cuda_failure(*driver_, result, doing);
   if (poisons(failure.outcome) && !poisoned_) poisoned_ = failure;
@@ -230,7 +235,6 @@ std::optional<Failure> CudaDevice::check_arguments(const CudaKernel& kernel, con
 
 std::optional<Failure> CudaDevice::check(const Launch& launch) {
   if (session_->poisoned()) return session_->poisoned();
-  if (launch.kernel == nullptr) return std::nullopt;
   const auto& kernel = static_cast<const CudaKernel&>(*launch.kernel);
   const PackedLaunch packed(launch);
   if (auto failure = check_shape(launch, kernel)) return failure;
@@ -245,14 +249,13 @@ std::optional<Failure> CudaDevice::check(const Launch& launch) {
 std::optional<Failure> CudaDevice::prepare(const Launch& launch, const PackedLaunch& packed) {
   session_->activate();
   if (auto failure = check(launch)) return failure;
-  if (launch.kernel == nullptr) return std::nullopt;
   return static_cast<CudaKernel&>(*launch.kernel).allow_shared(packed.shared_bytes());
 }
 
 std::optional<Failure> CudaDevice::run(const Launch& launch) {
   PackedLaunch packed(launch);
   if (auto failure = prepare(launch, packed)) return failure;
-  const std::string name = launch.kernel != nullptr ? static_cast<const CudaKernel&>(*launch.kernel).name() : "nothing";
+  const std::string& name = static_cast<const CudaKernel&>(*launch.kernel).name();
   if (const CudaResult result = packed.enqueue(*session_); result != CudaResult::success) {
     return session_->failed(result, fmt::format("launching kernel '{}'", name));
   }
@@ -263,11 +266,38 @@ std::optional<Failure> CudaDevice::run(const Launch& launch) {
   return std::nullopt;
 }
 
-tl::expected<std::unique_ptr<Batch>, Failure> CudaDevice::batch(const Launch& launch, unsigned launches,
-                                                                const std::vector<ResetCopy>& resets) {
-  PackedLaunch packed(launch);
-  if (auto failure = prepare(launch, packed)) return tl::unexpected(std::move(*failure));
-  return make_cuda_batch(session_, std::move(packed), launches, resets);
+tl::expected<std::unique_ptr<Batch>, Failure> CudaDevice::make_batch(const std::vector<Step>& steps,
+                                                                     unsigned repetitions) {
+  if (session_->poisoned()) return tl::unexpected(*session_->poisoned());
+  std::vector<PackedStep> packed;
+  for (const Step& step : steps) {
+    if (const auto* reset = std::get_if<ResetCopy>(&step)) {
+      packed.emplace_back(*reset);
+      continue;
+    }
+    const Launch& launch = std::get<Launch>(step);
+    PackedLaunch packed_launch(launch);
+    if (auto failure = prepare(launch, packed_launch)) return tl::unexpected(std::move(*failure));
+    packed.emplace_back(std::move(packed_launch));
+  }
+  session_->activate();
+  return make_cuda_batch(session_, std::move(packed), repetitions);
+}
+
+std::optional<double> CudaDevice::occupancy(const Launch& launch) {
+  const CudaDriver& driver = session_->driver();
+  if (driver.max_active_blocks == nullptr || session_->poisoned()) return std::nullopt;
+  session_->activate();
+  const auto& block = launch.shape.block;
+  const auto threads = block[0] * block[1] * block[2];
+  int blocks = 0;
+  if (driver.max_active_blocks(&blocks, static_cast<const CudaKernel&>(*launch.kernel).function(),
+                               static_cast<int>(threads), PackedLaunch(launch).shared_bytes()) != CudaResult::success) {
+    return std::nullopt;
+  }
+  const int most = session_->attribute(CudaDeviceAttribute::max_threads_per_multiprocessor);
+  if (most <= 0) return std::nullopt;
+  return static_cast<double>(blocks) * static_cast<double>(threads) / most;
 }
 
 }  // namespace wattune

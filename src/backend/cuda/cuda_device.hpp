@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "backend/backend.hpp"
@@ -27,6 +28,8 @@ class CudaSession {
   [[nodiscard]] CudaStream stream() const noexcept { return stream_; }
   /// Makes the context current in this thread: several devices may be open.
   void activate() const;
+  /// An attribute of the device; 0 where the driver does not know it.
+  [[nodiscard]] int attribute(CudaDeviceAttribute attribute) const;
 
   /// The failure for a result; remembered where it leaves the context unusable.
   Failure failed(CudaResult result, std::string_view doing);
@@ -89,7 +92,7 @@ class CudaKernel final : public Kernel {
   std::size_t allowed_shared_ = 0;
 };
 
-/// A launch with its arguments as the driver wants them. Its kernel may be null: then it launches nothing.
+/// A launch with its arguments as the driver wants them.
 class PackedLaunch {
  public:
   explicit PackedLaunch(const Launch& launch);
@@ -133,8 +136,9 @@ class CudaDevice final : public Device {
 
   std::optional<Failure> check(const Launch& launch) override;
   std::optional<Failure> run(const Launch& launch) override;
-  tl::expected<std::unique_ptr<Batch>, Failure> batch(const Launch& launch, unsigned launches,
-                                                      const std::vector<ResetCopy>& resets) override;
+  std::optional<double> occupancy(const Launch& launch) override;
+  tl::expected<std::unique_ptr<Batch>, Failure> make_batch(const std::vector<Step>& steps,
+                                                           unsigned repetitions) override;
 
  private:
   /// Checks, and readies the kernel. Failure: as check(), or what poisoned the context.
@@ -149,8 +153,9 @@ class CudaDevice final : public Device {
   std::shared_ptr<CudaSession> session_;
 };
 
-/// @param launches of `launch`, each after the resets. @param packed its arguments.
-tl::expected<std::unique_ptr<Batch>, Failure> make_cuda_batch(std::shared_ptr<CudaSession> session, PackedLaunch packed,
-                                                              unsigned launches, const std::vector<ResetCopy>& resets);
+using PackedStep = std::variant<PackedLaunch, ResetCopy>;
+
+tl::expected<std::unique_ptr<Batch>, Failure> make_cuda_batch(std::shared_ptr<CudaSession> session,
+                                                              std::vector<PackedStep> steps, unsigned repetitions);
 
 }  // namespace wattune

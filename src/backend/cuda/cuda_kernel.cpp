@@ -121,7 +121,6 @@ PackedLaunch::PackedLaunch(const Launch& launch)
 }
 
 CudaResult PackedLaunch::enqueue(const CudaSession& session) {
-  if (kernel_ == nullptr) return CudaResult::success;
   std::vector<void*> pointers;
   for (auto& value : values_) pointers.push_back(value.data());
   auto word = [](std::uint64_t value) { return static_cast<unsigned>(value); };  // check() has seen to the range

@@ -57,18 +57,18 @@ class OpenClDevice;
 
 class OpenClBatch final : public Batch {
  public:
-  OpenClBatch(OpenClDevice& device, unsigned launches) : device_(device), launches_(launches) {}
+  OpenClBatch(OpenClDevice& device, std::vector<Step> steps, unsigned repetitions)
+      : device_(device), steps_(std::move(steps)), repetitions_(repetitions) {}
   ~OpenClBatch() override;
 
-  [[nodiscard]] unsigned launches() const noexcept override { return launches_; }
+  [[nodiscard]] unsigned launches() const noexcept override { return repetitions_; }
   std::optional<Failure> enqueue() override;
   [[nodiscard]] unsigned outstanding() const noexcept override { return static_cast<unsigned>(replays_.size()); }
   tl::expected<std::optional<double>, Failure> poll() override;
   tl::expected<double, Failure> wait() override;
 
-  Launch launch;
-  Prepared prepared;
-  std::vector<ResetCopy> resets;
+  /// Sets each launch's arguments once, to find what is wrong with them.
+  std::optional<Failure> prepare();
 
  private:
   struct Replay {
@@ -77,9 +77,13 @@ class OpenClBatch final : public Batch {
     [[nodiscard]] cl_event end() const { return last ? last.get() : first.get(); }
   };
   tl::expected<double, Failure> take_oldest(cl_int status);
+  cl_int enqueue_step(std::size_t index, cl_event* event);
 
   OpenClDevice& device_;
-  unsigned launches_;
+  std::vector<Step> steps_;
+  std::vector<Prepared> prepared_;  ///< one per step; empty for copies
+  unsigned repetitions_;
+  bool shares_kernels_ = false;     ///< two launches are of one kernel, whose arguments are set anew for each
   std::deque<Replay> replays_;
 };
 
@@ -104,8 +108,8 @@ class OpenClDevice final : public Device {
                                       std::span<const std::byte> data) override;
   std::optional<Failure> check(const Launch& launch) override;
   std::optional<Failure> run(const Launch& launch) override;
-  tl::expected<std::unique_ptr<Batch>, Failure> batch(const Launch& launch, unsigned launches,
-                                                      const std::vector<ResetCopy>& resets) override;
+  tl::expected<std::unique_ptr<Batch>, Failure> make_batch(const std::vector<Step>& steps,
+                                                           unsigned repetitions) override;
 
   /// Sets the kernel's arguments.
   std::optional<Failure> prepare(const Launch& launch, Prepared& prepared);
@@ -378,15 +382,16 @@ std::optional<Failure> OpenClDevice::run(const Launch& launch) {
   return std::nullopt;
 }
 
-tl::expected<std::unique_ptr<Batch>, Failure> OpenClDevice::batch(const Launch& launch, unsigned launches,
-                                                                  const std::vector<ResetCopy>& resets) {
+tl::expected<std::unique_ptr<Batch>, Failure> OpenClDevice::make_batch(const std::vector<Step>& steps,
+                                                                       unsigned repetitions) {
   if (poisoned_) return tl::unexpected(*poisoned_);
-  auto result = std::make_unique<OpenClBatch>(*this, launches);
-  result->launch = launch;
-  result->resets = resets;
-  if (launch.kernel == nullptr) return result;
-  if (auto failed = check(launch)) return tl::unexpected(*failed);
-  if (auto failed = prepare(launch, result->prepared)) return tl::unexpected(*failed);
+  for (const Step& step : steps) {
+    const auto* launch = std::get_if<Launch>(&step);
+    if (launch == nullptr) continue;
+    if (auto failed = check(*launch)) return tl::unexpected(*failed);
+  }
+  auto result = std::make_unique<OpenClBatch>(*this, steps, repetitions);
+  if (auto failed = result->prepare()) return tl::unexpected(*failed);
   return result;
 }
 
@@ -396,13 +401,28 @@ OpenClBatch::~OpenClBatch() {
   if (!replays_.empty()) device_.api().clFinish(device_.queue());
 }
 
-std::optional<Failure> OpenClBatch::enqueue() {
-  // Another launch of the same kernel may have set other arguments since.
-  if (launch.kernel != nullptr) {
-    prepared.sub_buffers.clear();
-    if (auto failed = device_.prepare(launch, prepared)) return failed;
+std::optional<Failure> OpenClBatch::prepare() {
+  prepared_.clear();
+  prepared_.resize(steps_.size());
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const auto* launch = std::get_if<Launch>(&steps_[i]);
+    if (launch == nullptr) continue;
+    if (auto failed = device_.prepare(*launch, prepared_[i])) return failed;
+    shares_kernels_ = shares_kernels_ || std::any_of(prepared_.begin(), prepared_.begin() + static_cast<std::ptrdiff_t>(i),
+                                                     [&](const Prepared& p) { return p.kernel == prepared_[i].kernel; });
   }
-  const std::size_t commands = launches_ * (resets.size() + (launch.kernel == nullptr ? 0 : 1));
+  return std::nullopt;
+}
+
+cl_int OpenClBatch::enqueue_step(std::size_t index, cl_event* event) {
+  if (const auto* reset = std::get_if<ResetCopy>(&steps_[index])) return device_.enqueue_reset(*reset, event);
+  return device_.enqueue_kernel(prepared_[index], event);
+}
+
+std::optional<Failure> OpenClBatch::enqueue() {
+  // A kernel has one set of arguments: another launch of it may have set others since.
+  if (auto failed = prepare()) return failed;
+  const std::size_t commands = repetitions_ * steps_.size();
   Replay replay;
   std::size_t done = 0;
   const auto add = [&](auto&& enqueue_one) -> std::optional<Failure> {
@@ -414,12 +434,14 @@ std::optional<Failure> OpenClBatch::enqueue() {
     ++done;
     return std::nullopt;
   };
-  for (unsigned i = 0; i < launches_; ++i) {
-    for (const ResetCopy& reset : resets) {
-      if (auto failed = add([&](cl_event* event) { return device_.enqueue_reset(reset, event); })) return failed;
+  for (unsigned i = 0; i < repetitions_; ++i) {
+    for (std::size_t j = 0; j < steps_.size(); ++j) {
+      if (const auto* launch = std::get_if<Launch>(&steps_[j]); launch != nullptr && shares_kernels_) {
+        prepared_[j].sub_buffers.clear();
+        if (auto failed = device_.prepare(*launch, prepared_[j])) return failed;
+      }
+      if (auto failed = add([&](cl_event* event) { return enqueue_step(j, event); })) return failed;
     }
-    if (launch.kernel == nullptr) continue;
-    if (auto failed = add([&](cl_event* event) { return device_.enqueue_kernel(prepared, event); })) return failed;
   }
   if (commands == 0) return Failure{Outcome::measurement, "a batch without launches cannot be timed"};
   replays_.push_back(std::move(replay));

@@ -238,6 +238,31 @@ TEST_F(CudaDeviceTest, replays_a_batch_as_one_graph) {
   EXPECT_FALSE((*batch)->poll().value());
 }
 
+TEST_F(CudaDeviceTest, replays_steps_in_order) {
+  open_kernel();
+  Launch second = launch;
+  second.shape.grid = {7, 1, 1};
+  auto batch = device->make_batch({launch, ResetCopy{buffer.get(), nullptr, 0, 4}, second}, 2);
+  ASSERT_TRUE(batch) << batch.error().message;
+  EXPECT_FALSE((*batch)->enqueue());
+  EXPECT_EQ((*batch)->launches(), 2U);
+  ASSERT_EQ(fake.launches.size(), 4U);
+  EXPECT_EQ(fake.launches[0].grid[0], launch.shape.grid[0]);
+  EXPECT_EQ(fake.launches[1].grid[0], 7U);
+  EXPECT_EQ(fake.launches[3].grid[0], 7U);
+}
+
+TEST_F(CudaDeviceTest, tells_the_occupancy_of_a_launch) {
+  open_kernel();
+  launch.shape.block = {512, 1, 1};
+  launch.shared_bytes = 0;
+  EXPECT_EQ(device->occupancy(launch), 1.0);
+  launch.shared_bytes = 100000;  // two blocks a multiprocessor
+  EXPECT_EQ(device->occupancy(launch), 0.5);
+  fake.failures["cuOccupancyMaxActiveBlocksPerMultiprocessor"] = CudaResult::invalid_value;
+  EXPECT_FALSE(device->occupancy(launch));
+}
+
 TEST_F(CudaDeviceTest, gives_nothing_for_a_replay_that_still_runs) {
   open_kernel();
   auto batch = device->batch(launch, 4, {});

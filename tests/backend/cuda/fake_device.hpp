@@ -29,6 +29,7 @@ inline FakeCudaDevice h200(std::uint8_t number) {
                        {max_shared_memory_per_block, 49152},
                        {max_registers_per_block, 65536},
                        {multiprocessor_count, 132},
+                       {max_threads_per_multiprocessor, 2048},
                        {compute_capability_major, 9},
                        {compute_capability_minor, 0},
                        {max_shared_memory_per_block_optin, 232448}};

@@ -255,6 +255,20 @@ TEST_F(OpenCl, ABatchTakesItsOwnArgumentsAfterOtherLaunchesOfItsKernel) {
   EXPECT_THAT(content<int>(*y), ElementsAre(1));
 }
 
+TEST_F(OpenCl, ABatchRunsItsStepsInOrderWithTheirOwnArguments) {
+  const auto count = kernel("kernel void count(global int* x) { x[0] = 2 * x[0] + 1; }", "count");
+  const auto x = buffer<int>({5});
+  const auto y = buffer<int>({5});
+  const auto to_x = launch(*count, 1, 1, {whole(*x)});
+  const auto to_y = launch(*count, 1, 1, {whole(*y)});
+  auto batch = device->make_batch({to_x, to_y, ResetCopy{y.get(), x.get(), 0, 4}, to_y}, 2);
+  ASSERT_TRUE(batch) << batch.error().message;
+  ASSERT_FALSE((*batch)->enqueue());
+  ASSERT_TRUE((*batch)->wait());
+  EXPECT_THAT(content<int>(*x), ElementsAre(23));
+  EXPECT_THAT(content<int>(*y), ElementsAre(47));
+}
+
 TEST_F(OpenCl, ABatchResetsBuffersBeforeEachLaunch) {
   const auto count = kernel("kernel void count(global int* x, global int* y) { x[1] += 1; y[0] += 1; }", "count");
   const auto x = buffer<int>({1, 2, 3});

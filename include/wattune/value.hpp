@@ -1,0 +1,4 @@
+#pragma once
+// Value: what parameters and scalar arguments hold.
+
+#include "expr/value.hpp"

@@ -1,0 +1,28 @@
+#pragma once
+// The quantities that wattune itself measures, for whoever has to know their names: objectives, metrics, observers.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "problem/problem.hpp"
+
+namespace wattune {
+
+struct MeasuredQuantity {
+  std::string_view name;
+  std::string_view unit;
+  bool needs_meter = false;                       ///< there only where a power meter is open
+  std::optional<Direction> better = std::nullopt; ///< where one direction goes without saying
+};
+
+/// All of them. Which of them an evaluation holds depends on the device and the meter.
+std::span<const MeasuredQuantity> measured_quantities();
+/// The one of this name; null where there is none.
+const MeasuredQuantity* find_measured_quantity(std::string_view name);
+/// Their names.
+std::vector<std::string> measured_quantity_names();
+
+}  // namespace wattune

@@ -1,0 +1,44 @@
+#pragma once
+// A device opened to measure one problem.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "evaluate/session.hpp"
+#include "power/meter.hpp"
+#include "problem/problem.hpp"
+
+namespace wattune {
+
+/// The device, its meter where energy is wanted, and the session on them.
+class DeviceSession {
+ public:
+  /// @param device as the user names it. The problem must outlive this.
+  /// @throws DeviceError where it cannot be opened, has too little memory or no meter; what Session throws.
+  DeviceSession(const Problem& problem, const std::string& device, bool energy, MeasureOptions options);
+
+  [[nodiscard]] const DeviceInfo& info() const noexcept { return device_->info(); }
+  /// The meter's name, or "none".
+  [[nodiscard]] std::string meter() const { return meter_ ? meter_->name() : "none"; }
+  [[nodiscard]] Session& session() noexcept { return *session_; }
+
+  /// Evaluates. @param as_reference take this configuration's outputs as the reference first.
+  Session::Result evaluate(const CompileResult& binary, const std::vector<Value>& configuration, bool as_reference,
+                           std::optional<double> abandon_above = std::nullopt);
+
+ private:
+  void check_memory() const;
+  [[noreturn]] void fail_for_memory(const std::string& who, double bytes, double limit) const;
+  void open_meter();
+
+  const Problem& problem_;
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<PowerMeter> meter_;
+  std::unique_ptr<Session> session_;
+};
+
+}  // namespace wattune

@@ -1,0 +1,98 @@
+#include "tune/setup.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "evaluate/extensions.hpp"
+#include "problem/quantities.hpp"
+
+namespace wattune {
+
+std::vector<Objective> choose_objectives(const Problem& problem, const std::vector<std::string>& minimize,
+                                         const std::vector<std::string>& maximize) {
+  std::vector<Objective> objectives;
+  for (const auto& name : minimize) objectives.push_back({name, Direction::minimize});
+  for (const auto& name : maximize) objectives.push_back({name, Direction::maximize});
+  if (objectives.empty()) objectives = problem.objectives;
+  if (objectives.empty()) objectives.push_back({"time", Direction::minimize});
+  auto known = measured_quantity_names();
+  for (const auto& metric : problem.metrics) known.push_back(metric.name);
+  for (const auto& observer : observers_of(problem)) {
+    for (const auto& quantity : observer.quantities) known.push_back(quantity.name);
+  }
+  for (const auto& objective : objectives) {
+    if (std::find(known.begin(), known.end(), objective.name) != known.end()) continue;
+    throw UsageError(fmt::format("objective '{}': there is no such quantity or metric; there are: {}", objective.name,
+                                 fmt::join(known, ", ")));
+  }
+  return objectives;
+}
+
+namespace {
+
+/// Metrics refer to earlier ones only. @param metrics_before how many of them `name` may stand for.
+bool name_needs_meter(const std::string& name, const Problem& problem, std::size_t metrics_before) {
+  if (const auto* quantity = find_measured_quantity(name)) return quantity->needs_meter;
+  for (std::size_t i = 0; i < metrics_before; ++i) {
+    if (problem.metrics[i].name != name) continue;
+    const auto& names = problem.metrics[i].expression.names();
+    return std::any_of(names.begin(), names.end(),
+                       [&](const std::string& used) { return name_needs_meter(used, problem, i); });
+  }
+  return false;
+}
+
+}  // namespace
+
+bool needs_meter(const std::vector<Objective>& objectives, const Problem& problem) {
+  return std::any_of(objectives.begin(), objectives.end(), [&](const Objective& objective) {
+    return name_needs_meter(objective.name, problem, problem.metrics.size());
+  });
+}
+
+std::optional<std::string> use_valid_default(Problem& problem, const SearchSpace& space) {
+  const auto point = space.find(problem.defaults);
+  if (point && space.contains(*point)) return std::nullopt;
+  problem.defaults = space.values(space.point(0));
+  if (problem.verification.reference != Verification::Reference::none) return std::nullopt;
+  return problem.file.string() +
+         ": the default configuration violates a restriction; outputs are compared with those of the first valid one "
+         "instead";
+}
+
+JournalHeader make_journal_header(const Problem& problem, const DeviceInfo& device, const std::string& meter,
+                                  const std::string& strategy, std::uint64_t seed) {
+  JournalHeader header;
+  header.problem_hash = problem.hash;
+  header.problem_name = problem.name;
+  header.problem_file = problem.file.string();
+  header.parameter_names = problem.parameter_names();
+  for (std::size_t i = 0; i < problem.parameters.size(); ++i) {
+    header.parameter_values.push_back(problem.parameters[i].values);
+    header.parameter_kinds.emplace_back(to_string(problem.kinds[i]));
+  }
+  for (const auto& restriction : problem.restrictions) header.restrictions.push_back(restriction.expression);
+  header.problem_size = problem.problem_size;
+  header.device_name = device.name;
+  header.device_id = device.id;
+  header.board = device.board();
+  header.backend = device.backend;
+  header.driver = device.driver;
+  header.meter = meter;
+  header.seed = seed;
+  header.strategy = strategy;
+  header.simulated = device.simulated;
+  header.version = WATTUNE_VERSION;
+  header.created = utc_timestamp();
+  char host[256] = "";
+  ::gethostname(host, sizeof host - 1);
+  header.host = host;
+  return header;
+}
+
+}  // namespace wattune

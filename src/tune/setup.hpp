@@ -1,0 +1,32 @@
+#pragma once
+// What a tuning needs to be decided before it can begin; shared by the command and the public interface.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "problem/problem.hpp"
+#include "space/search_space.hpp"
+#include "store/journal.hpp"
+
+namespace wattune {
+
+/// The objectives asked for, else the problem's, else the time. @throws UsageError for what is no measured quantity, no
+/// observer's and no metric, naming those there are.
+std::vector<Objective> choose_objectives(const Problem& problem, const std::vector<std::string>& minimize,
+                                         const std::vector<std::string>& maximize);
+
+/// Whether an objective is something that only a power meter gives, or a metric made of that.
+bool needs_meter(const std::vector<Objective>& objectives, const Problem& problem);
+
+/// Outputs may be compared with those of the default configuration, so it has to be a valid one: takes the first valid
+/// one instead where it is not. @return a warning where that matters.
+std::optional<std::string> use_valid_default(Problem& problem, const SearchSpace& space);
+
+/// The header of the journal of such a run, made now on this host.
+JournalHeader make_journal_header(const Problem& problem, const DeviceInfo& device, const std::string& meter,
+                                  const std::string& strategy, std::uint64_t seed);
+
+}  // namespace wattune
