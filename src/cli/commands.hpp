@@ -2,15 +2,18 @@
 // The sub-commands, one file each. They return the exit code, and throw Error for what main() prints.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "problem/problem.hpp"
 #include "space/search_space.hpp"
+#include "tune/setting_axes.hpp"
 
 namespace wattune::cli {
 
 struct DevicesArguments {
+  std::string device;  ///< as --device of tune; "sim:all": the simulated GPUs; empty or "all": all real ones
   bool json = false;
 };
 int run_devices(const DevicesArguments& arguments);
@@ -41,16 +44,39 @@ struct TuneArguments {
   unsigned compile_processes = 0;
   std::string compiler = "auto";
   std::string meter = "auto";
-  unsigned energy_ticks = 3;
+  unsigned energy_ticks = 2;
+  bool no_skip = false;
+  std::size_t finalists = 5;
   bool verify_only = false;
   bool keep_going = false;
   bool no_cache = false;
   bool profile = false;
-  double abandon_above = 0;
+  std::optional<double> abandon_above;  ///< 0: never; nothing: as strategy and objectives suggest
   std::size_t top = 10;
   bool json = false;
+  SettingChoice settings;
 };
 int run_tune(const TuneArguments& arguments);
+
+struct RestoreArguments {
+  bool stale = false;  ///< boards of living runs are no error
+};
+int run_restore(const RestoreArguments& arguments);
+
+struct RunArguments {
+  std::string device = "cuda:0";
+  std::string settings_file;
+  SettingChoice choice;
+  std::vector<std::string> command;
+};
+/// @return the program's exit status; 125 where this command itself fails.
+int run_run(const RunArguments& arguments);
+
+struct WattunedArguments {
+  std::string config;
+  std::string socket;
+};
+int run_wattuned(const WattunedArguments& arguments);
 
 /// "256,256,256" as numbers. @throws UsageError.
 std::vector<std::int64_t> parse_problem_size(const std::string& text);

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <string>
 #include <system_error>
@@ -14,6 +15,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "cli/commands.hpp"
+#include "cli/say.hpp"
 #include "kernels/references.hpp"
 #include "strategy/strategy.hpp"
 #include "tune/runtime.hpp"
@@ -54,8 +56,11 @@ constexpr std::uint64_t any = UINT64_MAX;
 
 void add_devices(CLI::App& app, DevicesArguments& arguments) {
   auto* command = app.add_subcommand("devices", "The devices found, and how to name them");
+  command->add_option("--device", arguments.device,
+                      "Only this device; sim:all for the simulated GPUs, sim:NAME for one of them; default: all real ones")
+      ->check(not_empty());
   command->add_flag("--json", arguments.json, "One JSON object on stdout");
-  command->footer("Example:\n  wattune devices");
+  command->footer("Examples:\n  wattune devices\n  wattune devices --device sim:all");
 }
 
 void add_space(CLI::App& app, SpaceArguments& arguments) {
@@ -111,7 +116,7 @@ void add_tune(CLI::App& app, TuneArguments& arguments) {
                       "Folder for the journal; default: beside the problem file, named after it")
       ->type_name("DIR")
       ->check(not_empty());
-  command->add_option("--timeout", arguments.timeout, "Seconds that verifying or timing a configuration may take")
+  command->add_option("--timeout", arguments.timeout, "Seconds that verifying or timing a configuration may take at most")
       ->type_name("")
       ->capture_default_str()
       ->check(positive_number());
@@ -135,11 +140,17 @@ void add_tune(CLI::App& app, TuneArguments& arguments) {
                       "Ticks of the meter's counter that an energy window spans")
       ->capture_default_str()
       ->check(CLI::Range(1, 10000));
+  command->add_option("--finalists", arguments.finalists,
+                      "Configurations whose energy is measured again at the end, longer and several times; 0: none "
+                      "(default 5)");
+  command->add_flag("--no-skip", arguments.no_skip,
+                    "Where energy alone is minimised: measure also the energy of what cannot be the best");
   command->add_flag("--verify-only", arguments.verify_only, "Run and verify each configuration once; measure nothing");
   command->add_flag("--keep-going", arguments.keep_going, "Go on where no configuration builds");
   command->add_option("--abandon-above", arguments.abandon_above,
-                      "Do not time further what is slower than the fastest so far by more than this factor; 0: time all")
-      ->capture_default_str()
+                      "Do not time further what is slower than the fastest so far by more than this factor; 0: never, and "
+                      "end nothing before --timeout; default: 10 for strategies that learn, else time everything")
+      ->type_name("X")
       ->check(CLI::NonNegativeNumber);
   command->add_flag("--no-cache", arguments.no_cache,
                     "Compile anew; else compiled variants are kept in WATTUNE_CACHE_DIR (default ~/.cache/wattune)");
@@ -154,6 +165,64 @@ void add_tune(CLI::App& app, TuneArguments& arguments) {
       "  wattune tune kernels/gemm/problem.json --device cuda:0 --minimize energy --minimize time --budget 200,30min");
 }
 
+/// Options of `tune` and `run` alike.
+void add_settings(CLI::App& command, SettingChoice& choice, bool many) {
+  const std::string values = many ? "a list (A,B,C), a range (LO:HI), N values of a range (LO:HI:N), N of all (:N), or all"
+                                  : "one value";
+  auto add = [&](const char* name, std::string& text, const std::string& what) {
+    command.add_option(name, text, what + values)->type_name("VALUES")->check(not_empty());
+  };
+  add("--clocks", choice.clocks, "SM clocks in MHz: ");
+  add("--memory-clocks", choice.memory_clocks, "Memory clocks in MHz: ");
+  add("--power-limits", choice.power_limits, "Power limits in W: ");
+  command.add_flag("--allow-settings", choice.allowed,
+                   "Allow clocks and power limits to be changed; they are put back at the end, however that comes");
+  command.add_option("--settings-wait", choice.wait_seconds,
+                     "Seconds to wait for a device whose settings another run has; default: end at once")
+      ->type_name("S")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--restore-clock", choice.restore_clock,
+                     "MHz that the SM clock is locked to by somebody else, and is locked to again at the end")
+      ->type_name("MHZ")
+      ->check(not_empty());
+}
+
+void add_restore(CLI::App& app, RestoreArguments& arguments) {
+  auto* command = app.add_subcommand("restore", "Put clocks and power limits back after a crash that nothing could catch");
+  command->add_flag("--stale", arguments.stale, "Say nothing of devices that living runs use: for epilogs of batch jobs");
+  command->footer("Examples:\n  wattune restore\n  wattune restore --stale");
+}
+
+void add_run(CLI::App& app, RunArguments& arguments) {
+  auto* command = app.add_subcommand("run", "Run a program under other clocks or limits, and put them back afterwards");
+  command->add_option("--settings", arguments.settings_file,
+                      "JSON file with nvml_gr_clock, nvml_mem_clock (MHz), nvml_pwr_limit (W); or what tune --json printed")
+      ->type_name("FILE")
+      ->check(not_empty());
+  command->add_option("--device", arguments.device, "Device as 'wattune devices' names it")
+      ->capture_default_str()
+      ->check(not_empty());
+  add_settings(*command, arguments.choice, false);
+  command->add_option("COMMAND", arguments.command, "The program and its arguments, after --")->required();
+  command->positionals_at_end(true);
+  command->footer(
+      "The exit status is the program's; 125 where wattune itself fails, 126 and 127 where the program cannot be run.\n"
+      "Examples:\n"
+      "  wattune run --allow-settings --clocks 1200 -- ./simulation input\n"
+      "  wattune run --allow-settings --settings best.json --device cuda:1 -- ./simulation input");
+}
+
+void add_wattuned(CLI::App& app, WattunedArguments& arguments) {
+  auto* command = app.add_subcommand("wattuned", "The system-wide settings server, run by root (docs/settings.md)");
+  command->add_option("--config", arguments.config, "Group and bounds; default: /etc/wattune/wattuned.json, if it exists")
+      ->type_name("FILE")
+      ->check(not_empty());
+  command->add_option("--socket", arguments.socket, "Where to listen; default: /run/wattune/wattuned.sock")
+      ->type_name("PATH")
+      ->check(not_empty());
+  command->footer("Example:\n  wattune wattuned --config /etc/wattune/wattuned.json");
+}
+
 int run(int argc, char** argv) {
   CLI::App app("wattune tunes GPU kernels for energy and speed.", "wattune");
   app.set_version_flag("--version", std::string("wattune ") + WATTUNE_VERSION);
@@ -165,11 +234,17 @@ int run(int argc, char** argv) {
   add_devices(app, devices);
   add_space(app, space);
   add_tune(app, tune);
+  RestoreArguments restore;
+  RunArguments run_arguments;
+  WattunedArguments wattuned;
+  add_restore(app, restore);
+  add_run(app, run_arguments);
+  add_wattuned(app, wattuned);
   const auto commands = app.get_subcommands([](CLI::App*) { return true; });
   const bool known = argc < 2 || argv[1][0] == '-' ||
                      std::any_of(commands.begin(), commands.end(), [&](CLI::App* c) { return c->get_name() == argv[1]; });
   if (!known) {
-    throw UsageError(fmt::format("there is no command '{}'; there are devices, space and tune", argv[1]));
+    throw UsageError(fmt::format("there is no command '{}'; there are devices, space, tune, run, restore and wattuned", argv[1]));
   }
   try {
     app.parse(argc, argv);
@@ -180,6 +255,9 @@ int run(int argc, char** argv) {
   }
   if (app.got_subcommand("devices")) return run_devices(devices);
   if (app.got_subcommand("space")) return run_space(space);
+  if (app.got_subcommand("restore")) return run_restore(restore);
+  if (app.got_subcommand("run")) return run_run(run_arguments);
+  if (app.got_subcommand("wattuned")) return run_wattuned(wattuned);
   return run_tune(tune);
 }
 
@@ -188,6 +266,10 @@ int run(int argc, char** argv) {
 }  // namespace wattune::cli
 
 int main(int argc, char** argv) {
+  // A limit on file sizes and a reader that has gone away are errors of a write, not ends of the process. Handlers, for
+  // what is ignored would be ignored in every program that is started from here.
+  std::signal(SIGPIPE, [](int) {});
+  std::signal(SIGXFSZ, [](int) {});
   try {
     wattune::register_kernel_references();
     const wattune::Runtime runtime(argc, argv);
@@ -198,13 +280,14 @@ int main(int argc, char** argv) {
     }
     return code;
   } catch (const wattune::Error& error) {
-    fmt::print(stderr, "wattune: {}\n", error.what());
+    wattune::cli::say("wattune: {}\n", error.what());
     return static_cast<int>(error.code());
   } catch (const std::system_error& error) {
-    fmt::print(stderr, "wattune: {}\n", error.what());
+    if (error.code().value() == EPIPE) return static_cast<int>(wattune::ExitCode::done);
+    wattune::cli::say("wattune: {}\n", error.what());
     return static_cast<int>(wattune::ExitCode::run_failed);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "wattune: unexpected error: {}\n", error.what());
+    wattune::cli::say("wattune: unexpected error: {}\n", error.what());
     return static_cast<int>(wattune::ExitCode::run_failed);
   }
 }

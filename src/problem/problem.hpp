@@ -137,6 +137,8 @@ struct Problem {
   std::vector<ParameterKind> kinds;  ///< one per parameter, for the chosen kernel source
   std::vector<Value> defaults;       ///< one per parameter (the first value where the file gives none)
   std::vector<Restriction> restrictions;
+  /// wattune.DeviceSettings: by parameter, what becomes its values on a device ("600:1400:5", "all", "600,900").
+  std::map<std::string, std::string> device_settings;
 
   KernelSource kernel;                                 ///< the chosen one
   std::vector<std::string> languages;                  ///< all for which there is a source, the file's own first
@@ -176,6 +178,9 @@ struct ReadOptions {
   std::string language;
   /// Only parameters and restrictions are wanted: the kernel's files need not exist and arguments are not sized.
   bool space_only = false;
+  /// Parameters of device settings, resolved for a device: they replace those of the file, or join them. Their default
+  /// is the last value.
+  std::vector<Parameter> device_settings;
 };
 
 /// Reads and checks a problem file.

@@ -140,7 +140,7 @@ void read_additions(Reading& reading, const JsonNode& root) {
   refuse_unknown_keys(*reading.additions, {"Metrics", "Objectives", "Workload", "Observers", "DeviceSettings",
                                            "Verification", "Defines", "Kinds", "Arguments", "Sources", "Steps",
                                            "LaunchFunction"});
-  for (const std::string_view name : {"DeviceSettings", "Steps"}) {
+  for (const std::string_view name : {"Steps"}) {
     if (const auto node = reading.addition(name)) node->fail("not supported yet in this version; remove it");
   }
 }

@@ -161,6 +161,50 @@ void read_condition(Reading& reading, const JsonNode& node) {
   reading.problem.restrictions.push_back({expression.text(), text.place()});
 }
 
+/// "600:1400:5" as it is; [600, 900] and 600 as "600,900" and "600".
+std::string setting_text(const JsonNode& node) {
+  if (node.is_string()) return node.string();
+  std::vector<JsonNode> items;
+  if (node.is_list()) {
+    items = node.items();
+  } else {
+    items.push_back(node);
+  }
+  std::string text;
+  for (const JsonNode& item : items) text += fmt::format("{}{:.10g}", text.empty() ? "" : ",", item.number());
+  if (text.empty()) node.fail("is empty; give values, a range such as \"600:1400:5\", or \"all\"");
+  return text;
+}
+
+void read_device_settings(Reading& reading) {
+  const auto settings = reading.addition("DeviceSettings");
+  if (!settings) return;
+  refuse_unknown_keys(*settings, {"nvml_gr_clock", "nvml_mem_clock", "nvml_pwr_limit"});
+  const auto names = reading.problem.parameter_names();
+  for (const auto& [name, node] : settings->members()) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) {
+      node.fail(fmt::format("'{}' is a tunable parameter, too; remove one of the two", name));
+    }
+    reading.problem.device_settings[std::string(name)] = setting_text(node);
+  }
+}
+
+/// The values that device settings have on the device that was chosen.
+void apply_device_settings(Reading& reading) {
+  Problem& problem = reading.problem;
+  for (const Parameter& setting : reading.options.device_settings) {
+    const auto found = std::find_if(problem.parameters.begin(), problem.parameters.end(),
+                                    [&](const Parameter& parameter) { return parameter.name == setting.name; });
+    if (found == problem.parameters.end()) {
+      problem.parameters.push_back(setting);
+      problem.defaults.push_back(setting.values.back());
+    } else {
+      found->values = setting.values;
+      problem.defaults[static_cast<std::size_t>(found - problem.parameters.begin())] = setting.values.back();
+    }
+  }
+}
+
 }  // namespace
 
 void read_space(Reading& reading, const JsonNode& root) {
@@ -168,6 +212,8 @@ void read_space(Reading& reading, const JsonNode& root) {
   warn_unknown_keys(reading, space, {"TuningParameters", "Conditions"});
   std::unordered_set<std::string> names;
   for (const JsonNode& node : space.at("TuningParameters").items()) read_parameter(reading, node, names);
+  read_device_settings(reading);
+  apply_device_settings(reading);
   if (const auto conditions = space.find("Conditions")) {
     for (const JsonNode& node : conditions->items()) read_condition(reading, node);
   }

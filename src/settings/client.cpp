@@ -138,6 +138,7 @@ struct SettingsClient::Impl {
   double lease_seconds = 30;
   double renewed = 0;
   bool held = false;
+  std::optional<double> locked_sm_clock_hz;
   DeviceSettings current;
   std::size_t changes = 0;
 };
@@ -159,7 +160,7 @@ json SettingsClient::Impl::ask(const SettingsRequest& request, double seconds, i
 }
 
 void SettingsClient::Impl::open_private() {
-  StartedServer started = start_private_server();
+  StartedServer started = start_private_server(options.library);
   server = started.pid;
   link.emplace(std::move(started.connection));
   SettingsRequest request;
@@ -230,7 +231,9 @@ const Capabilities& SettingsClient::capabilities() const { return impl_->capabil
 
 std::size_t SettingsClient::changes() const { return impl_->changes; }
 
-bool SettingsClient::acquire(double wait_seconds, int wake_fd) {
+void SettingsClient::restore_sm_clock_to(double hertz) { impl_->locked_sm_clock_hz = hertz; }
+
+void SettingsClient::check_wanted() const {
   for (const Setting setting : impl_->options.wanted) {
     refuse_if_read_only(fmt::format("set the {} of {}", to_string(setting), impl_->capabilities.name));
     const std::string reason = why_not(impl_->capabilities, setting);
@@ -238,10 +241,14 @@ bool SettingsClient::acquire(double wait_seconds, int wake_fd) {
     throw DeviceError(fmt::format("the {} of {} ({}) cannot be set: {}; 'wattune devices' shows what can",
                                   to_string(setting), impl_->capabilities.name, impl_->capabilities.uuid, reason));
   }
+}
+
+bool SettingsClient::acquire(double wait_seconds, int wake_fd) {
+  check_wanted();
   SettingsRequest request;
   request.kind = SettingsRequest::Kind::acquire;
   request.wait = wait_seconds > 0;
-  request.locked_sm_clock_hz = impl_->options.locked_sm_clock_hz;
+  request.locked_sm_clock_hz = impl_->locked_sm_clock_hz;
   const json reply = impl_->ask(request, request.wait ? wait_seconds : reply_seconds, request.wait ? wake_fd : -1);
   if (reply.contains("woken")) return false;
   if (reply.contains("late") || reply.contains("busy")) {
@@ -255,18 +262,24 @@ bool SettingsClient::acquire(double wait_seconds, int wake_fd) {
   return true;
 }
 
-void SettingsClient::set(const DeviceSettings& settings) {
-  if (impl_->held && settings == impl_->current) return;
+std::string SettingsClient::set(const DeviceSettings& settings) {
+  if (impl_->held && settings == impl_->current) return {};
   SettingsRequest request;
   request.kind = SettingsRequest::Kind::set;
   request.settings = settings;
   const json reply = impl_->ask(request);
-  if (reply.contains("error")) {
-    throw DeviceError(fmt::format("{} ({}) cannot be set to {}: {}", impl_->capabilities.name, impl_->capabilities.uuid,
-                                  to_string(settings), reply.at("error").get<std::string>()));
-  }
-  impl_->current = settings;
   ++impl_->changes;
+  if (!reply.contains("error")) {
+    impl_->current = settings;
+    return {};
+  }
+  impl_->current = {};
+  const std::string problem =
+      fmt::format("{} ({}) cannot be set to {}: {}", impl_->capabilities.name, impl_->capabilities.uuid,
+                  to_string(settings), reply.at("error").get<std::string>());
+  const std::string code = reply.value("code", "");
+  if (code == "unsupported" || code == "bounds" || code == "other") return problem;
+  throw DeviceError(problem);
 }
 
 void SettingsClient::add_worker(pid_t pid) {

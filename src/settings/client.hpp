@@ -17,9 +17,8 @@ std::string system_server_socket();
 struct SettingsClientOptions {
   std::string uuid;
   std::string pci;
+  std::string library;          ///< NVML's, where it is that of simulated GPUs
   std::vector<Setting> wanted;  ///< what is to be set: decides which server is used
-  /// What restoring locks the SM clock to; nothing: it is unlocked, as it is assumed to have been.
-  std::optional<double> locked_sm_clock_hz;
 };
 
 /// A connection to a server, private or system-wide, for one board. The destructor puts the board back; so does the
@@ -35,14 +34,22 @@ class SettingsClient {
 
   [[nodiscard]] const Capabilities& capabilities() const;
 
-  /// Takes the board, after checking that all that is wanted can be set.
+  /// @throws DeviceError where WATTUNE_READ_ONLY forbids it or something wanted cannot be set, saying what to ask for.
+  void check_wanted() const;
+
+  /// Before acquire(): what putting the board back locks the SM clock to. Without it the clock is unlocked then.
+  void restore_sm_clock_to(double hertz);
+
+  /// Takes the board, after check_wanted().
   /// @param wait_seconds how long to wait where another run has it; 0: not at all.
   /// @param wake_fd ends the waiting when it becomes readable; -1: none. @return false where it was woken.
-  /// @throws DeviceError where WATTUNE_READ_ONLY forbids it, something cannot be set, or the board is in use.
+  /// @throws DeviceError where the board cannot be taken, or is in use.
   bool acquire(double wait_seconds, int wake_fd);
 
-  /// Sets the board; what is set already costs nothing. Renews the lease. @throws DeviceError where it cannot be set.
-  void set(const DeviceSettings& settings);
+  /// Sets the board; what is set already costs nothing. Renews the lease.
+  /// @return why the board does not take these values; empty where it does. @throws DeviceError for what ends a run: a
+  /// lost device or server, a missing permission.
+  std::string set(const DeviceSettings& settings);
 
   /// A child process of this one to be killed when this one is lost. @throws DeviceError.
   void add_worker(pid_t pid);

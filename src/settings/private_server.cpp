@@ -9,6 +9,8 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <string_view>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/subprocess.hpp"
@@ -52,7 +54,7 @@ double lease_seconds() {
 
 }  // namespace
 
-StartedServer start_private_server() {
+StartedServer start_private_server(const std::string& library) {
   int fds[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) throw cannot_start(errno);
   StartedServer started;
@@ -76,7 +78,16 @@ StartedServer start_private_server() {
   std::string program = own_executable();
   std::string command = settings_server_command;
   char* arguments[] = {program.data(), command.data(), nullptr};
-  const int error = ::posix_spawn(&started.pid, program.c_str(), &spawn.actions, &spawn.attributes, arguments, environ);
+  std::vector<std::string> variables;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    if (library.empty() || !std::string_view(*entry).starts_with("WATTUNE_NVML=")) variables.emplace_back(*entry);
+  }
+  if (!library.empty()) variables.push_back("WATTUNE_NVML=" + library);
+  std::vector<char*> environment_pointers;
+  for (auto& variable : variables) environment_pointers.push_back(variable.data());
+  environment_pointers.push_back(nullptr);
+  const int error = ::posix_spawn(&started.pid, program.c_str(), &spawn.actions, &spawn.attributes, arguments,
+                                  environment_pointers.data());
   if (error != 0) throw cannot_start(error);
   return started;
 }

@@ -20,8 +20,8 @@ struct StartedServer {
   FileDescriptor connection;
 };
 
-/// Starts this program as a private server. @throws RunError.
-StartedServer start_private_server();
+/// Starts this program as a private server. @param library NVML's, where it is not the driver's. @throws RunError.
+StartedServer start_private_server(const std::string& library = {});
 
 /// What such a process does. @return its exit code.
 int run_private_server();
