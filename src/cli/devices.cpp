@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "cli/commands.hpp"
+#include "cli/say.hpp"
 #include "report/table.hpp"
 #include "tune/backends.hpp"
 #include "tune/wire.hpp"
@@ -32,7 +33,7 @@ int run_devices(const DevicesArguments& arguments) {
   } else if (count > 0) {
     fmt::print("{}", table.text());
   }
-  fmt::print(stderr, "{}", problems);
+  say("{}", problems);
   if (count == 0) throw DeviceError("no device was found; see above what each backend lacks");
   return static_cast<int>(ExitCode::done);
 }

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "cli/commands.hpp"
+#include "cli/say.hpp"
 #include "problem/problem.hpp"
 #include "report/table.hpp"
 #include "result/evaluation.hpp"
@@ -120,7 +121,7 @@ std::vector<std::int64_t> parse_problem_size(const std::string& text) {
 }
 
 void print_warnings(const std::vector<std::string>& warnings) {
-  for (const auto& warning : warnings) fmt::print(stderr, "wattune: warning: {}\n", warning);
+  for (const auto& warning : warnings) say("wattune: warning: {}\n", warning);
 }
 
 SearchSpace build_space(const Problem& problem) {

@@ -13,6 +13,7 @@
 #include "base/file.hpp"
 #include "base/interrupt.hpp"
 #include "cli/commands.hpp"
+#include "cli/say.hpp"
 #include "evaluate/extensions.hpp"
 #include "report/json.hpp"
 #include "report/progress.hpp"
@@ -67,6 +68,32 @@ bool wants_energy(const TuneArguments& arguments, const std::vector<Objective>& 
   return needed || (arguments.meter == "nvml" && !arguments.verify_only);
 }
 
+/// Whether time alone tells that a configuration which is several times slower is not the best.
+bool time_decides(const Objective& objective, const Problem& problem) {
+  if (objective.name == "time" || objective.name == "energy") return true;
+  return std::any_of(problem.metrics.begin(), problem.metrics.end(), [&](const Metric& metric) {
+    const auto& names = metric.expression.names();
+    return metric.name == objective.name && std::find(names.begin(), names.end(), "time") != names.end() &&
+           std::none_of(names.begin(), names.end(), [&](const std::string& name) {
+             const auto parameters = problem.parameter_names();
+             return name != "time" && std::find(parameters.begin(), parameters.end(), name) == parameters.end();
+           });
+  });
+}
+
+/// Strategies that learn need no exact time of what is far from the best. The others collect data.
+std::optional<double> choose_abandon_factor(const TuneArguments& arguments, const std::vector<Objective>& objectives,
+                                            const Problem& problem) {
+  constexpr double default_factor = 10;
+  if (arguments.abandon_above) {
+    return *arguments.abandon_above > 0 ? arguments.abandon_above : std::nullopt;
+  }
+  const bool collects = arguments.strategy == "random" || arguments.strategy == "brute_force";
+  const bool safe = std::all_of(objectives.begin(), objectives.end(),
+                                [&](const Objective& objective) { return time_decides(objective, problem); });
+  return !collects && safe ? std::optional(default_factor) : std::nullopt;
+}
+
 Budget choose_budget(const TuneArguments& arguments, const Problem& problem) {
   Budget budget;
   for (const auto& text : arguments.budget) budget = combine(budget, parse_budget(text));
@@ -105,7 +132,7 @@ RunInfo make_run_info(const TuneArguments& arguments, const Problem& problem, co
 
 /// Interrupted while `what` was going on: nothing was measured yet.
 int interrupted_early() {
-  fmt::print(stderr, "wattune: interrupted before the first evaluation\n");
+  say("wattune: interrupted before the first evaluation\n");
   return static_cast<int>(ExitCode::interrupted);
 }
 
@@ -117,11 +144,11 @@ void print_first_line(const Problem& problem, const SearchSpace& space, const De
   for (const auto& objective : arguments.verify_only ? std::vector<Objective>() : objectives) {
     names.push_back((objective.direction == Direction::minimize ? "minimize " : "maximize ") + objective.name);
   }
-  fmt::print(stderr,
-             "Tuning '{}' on {} ({}): {}; {} of {} points valid; strategy {}, seed {}; budget {}; meter {}; output {}\n",
-             problem.name, device.id, device.name + (device.simulated ? ", simulated" : ""), fmt::join(names, ", "), to_string(space.size()),
-             to_string(space.cartesian()), arguments.strategy, arguments.seed, to_string(budget), meter,
-             folder.string());
+  say(
+      "Tuning '{}' on {} ({}): {}; {} of {} points valid; strategy {}, seed {}; budget {}; meter {}; output {}\n",
+      problem.name, device.id, device.name + (device.simulated ? ", simulated" : ""), fmt::join(names, ", "), to_string(space.size()),
+      to_string(space.cartesian()), arguments.strategy, arguments.seed, to_string(budget), meter,
+      folder.string());
 }
 
 void print_profile(const Profile& profile, double seconds) {
@@ -135,10 +162,11 @@ void print_profile(const Profile& profile, double seconds) {
   row("everything else", seconds - profile.busy_seconds() - profile.idle_seconds);
   row("all", seconds);
   row("(compilers, meanwhile)", profile.compile_seconds);
-  fmt::print(stderr, "{}{} evaluations; {} variants compiled, {} found in the cache\n", table.text(),
-             profile.evaluations, profile.compiled, profile.cached);
+  say(
+      "{}{} evaluations; {} variants compiled, {} found in the cache\n", table.text(),
+      profile.evaluations, profile.compiled, profile.cached);
   if (profile.evaluations > Profile::start) {
-    fmt::print(stderr, "The device was idle {:.1f} % of the time after the first {} evaluations.\n",
+    say("The device was idle {:.1f} % of the time after the first {} evaluations.\n",
                100 * profile.idle_share(), Profile::start);
   }
 }
@@ -174,7 +202,7 @@ int run_tune(const TuneArguments& arguments) {
   const auto objectives = choose_objectives(problem, arguments.minimize, arguments.maximize);
   const Budget budget = choose_budget(arguments, problem);
   const auto space = build_space(problem);
-  if (const auto warning = use_valid_default(problem, space)) fmt::print(stderr, "wattune: warning: {}\n", *warning);
+  if (const auto warning = use_valid_default(problem, space)) say("wattune: warning: {}\n", *warning);
   const auto strategy = make_strategy(arguments.strategy, space, arguments.seed, objectives.front());
   const fs::path folder = choose_output(arguments, problem);
   const ScratchFolder scratch;
@@ -192,7 +220,8 @@ int run_tune(const TuneArguments& arguments) {
   live.compile_timeout_seconds = arguments.compile_timeout;
   live.compile_processes = arguments.compile_processes;
   if (!arguments.no_cache) live.cache_folder = BinaryCache::default_folder().string();
-  if (arguments.abandon_above > 0) live.abandon_factor = arguments.abandon_above;
+  live.abandon_factor = choose_abandon_factor(arguments, objectives, problem);
+  live.limit_by_fastest = arguments.abandon_above ? *arguments.abandon_above > 0 : arguments.strategy != "brute_force";
   live.log_file = (folder / "wattune.log").string();
   live.environment = scratch.environment();
   live.environment.push_back("WATTUNE_CUDA_COMPILER=" + arguments.compiler);
@@ -204,11 +233,12 @@ int run_tune(const TuneArguments& arguments) {
   if (!device) return interrupted_early();
   Journal journal = Journal::open(folder, make_journal_header(problem, *device, evaluator.meter(), arguments.strategy, arguments.seed));
   print_first_line(problem, space, *device, objectives, budget, evaluator.meter(), folder, arguments);
-  for (const auto& note : journal.notes()) fmt::print(stderr, "{}\n", note);
-  for (const auto& warning : journal.before().warnings) fmt::print(stderr, "wattune: warning: {}\n", warning);
+  for (const auto& note : journal.notes()) say("{}\n", note);
+  for (const auto& warning : journal.before().warnings) say("wattune: warning: {}\n", warning);
 
   TuneOptions options;
   options.budget = budget;
+  options.run = run_key(arguments.strategy, arguments.seed, objectives);
   options.clock = clock.get();
   options.keep_going = arguments.keep_going;
   if (arguments.verify_only) options.tier = "verify";
@@ -222,6 +252,9 @@ int run_tune(const TuneArguments& arguments) {
     progress.plan(state.planned);
     progress.tick();
   };
+  options.on_note = live.on_note;
+  DeathLog deaths(journal.file(), problem.parameter_names());
+  evaluator.remember_deaths(deaths);
   const TuneResult result = tune(problem, space, *strategy, evaluator, journal, options);
   progress.finish();
 

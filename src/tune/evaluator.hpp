@@ -24,6 +24,8 @@ class Evaluator {
   /// How many proposals it wants to hold, so that it can work ahead.
   [[nodiscard]] virtual std::size_t capacity() const = 0;
   virtual void submit(Proposal proposal) = 0;
+  /// A result is in the journal: one of an earlier run that need not be evaluated, or one of next() that was written.
+  virtual void recorded(const Evaluation& evaluation) { static_cast<void>(evaluation); }
   /// Proposals submitted and not yet given back by next().
   [[nodiscard]] virtual std::size_t held() const = 0;
 

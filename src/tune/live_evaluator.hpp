@@ -8,9 +8,13 @@
 #include <string>
 
 #include "problem/problem.hpp"
+#include "settings/client.hpp"
+#include "store/death_log.hpp"
 #include "tune/compile_pool.hpp"
 #include "tune/evaluator.hpp"
+#include "tune/launch_limit.hpp"
 #include "tune/profile.hpp"
+#include "tune/setting_order.hpp"
 #include "tune/worker_client.hpp"
 
 namespace wattune {
@@ -21,12 +25,21 @@ struct LiveOptions {
   unsigned energy_ticks = 3;           ///< ticks of the meter's counter that an energy window spans
   bool verify_only = false;            ///< run and verify, measure nothing
   double phase_timeout_seconds = 60;   ///< a phase of an evaluation (verify, time, ...) that takes longer is a timeout
+  /// A launch that is slower than the fastest so far by far more than any legitimate configuration is a timeout too,
+  /// well before phase_timeout_seconds; see LaunchLimit.
+  bool limit_by_fastest = true;
   double open_timeout_seconds = 900;   ///< opening the device, filling arguments and computing the host's reference
   unsigned compile_processes = 0;      ///< 0: one per available core
   double compile_timeout_seconds = 120;
   std::string cache_folder;            ///< of compiled variants; empty: none
   /// A configuration slower than the fastest so far by more than this factor is not timed further.
   std::optional<double> abandon_factor;
+  /// Of a board that it holds; null where no parameter is a device setting.
+  std::shared_ptr<SettingsClient> settings;
+  std::vector<Parameter> device_settings;  ///< as in ReadOptions: with these the problem was read
+  bool look_for_lock = true;  ///< before the first setting: whether somebody else has locked the clock
+  bool hold_all = false;      ///< proposals depend on no results: hold many, so that those of a setting come together
+  double setting_share_seconds = 0;    ///< see SettingOrder
   std::string log_file;                ///< where the children's own output goes
   std::vector<std::string> environment;///< for the children
   std::function<void(const std::string&)> on_note;  ///< notable events, one line each
@@ -50,6 +63,11 @@ class LiveEvaluator : public Evaluator {
   [[nodiscard]] std::size_t held() const override { return waiting_.size() + (current_ ? 1U : 0U) + finished_.size(); }
   std::optional<Done> next(double seconds, int wake_fd) override;
 
+  void recorded(const Evaluation& evaluation) override;
+
+  /// Where to remember what workers died of, over the end of this process. It outlives this object.
+  void remember_deaths(DeathLog& log) { deaths_ = &log; }
+
   /// Where the time of the run went so far.
   [[nodiscard]] Profile profile() const;
 
@@ -58,7 +76,8 @@ class LiveEvaluator : public Evaluator {
     Proposal proposal;
     std::string key;
     std::shared_ptr<const CompileOutcome> binary;  ///< once it is given to the worker
-    int attempts = 0;
+    int attempts = 0;                             ///< workers that died of it
+    DeviceSettings settings;                      ///< of the configuration
   };
   /// How the outputs to compare with come about.
   enum class Reference { ready, wanted, from_first };
@@ -71,10 +90,18 @@ class LiveEvaluator : public Evaluator {
   void handle_reference_answer(const nlohmann::json& message);
   void handle_death();
   void handle_timeout();
+  [[nodiscard]] double limit_of_phase(const std::string& phase) const;
   void reference_failed(const std::string& reason);
   void request_reference();
   void send_reference();
   void send_next();
+  [[nodiscard]] std::optional<std::size_t> next_ready();
+  void send(Entry entry);
+  bool apply_settings(Entry& entry);
+  void start_worker();
+  void send_probe(const CompileOutcome& binary, const std::vector<Value>& configuration);
+  void handle_probe(const nlohmann::json& message);
+  void probe_failed(const std::string& why);
   void finish_uncompilable();
   void finish(Entry entry, Evaluation evaluation);
   void finish_failed(Entry entry, Outcome outcome, const std::string& message);
@@ -105,9 +132,15 @@ class LiveEvaluator : public Evaluator {
   std::deque<Entry> waiting_;        ///< submitted, not yet given to the worker
   std::optional<Entry> current_;     ///< under way in the worker
   std::deque<Done> finished_;
-  std::optional<double> fastest_;    ///< seconds
+  DeathLog* deaths_ = nullptr;
+  LaunchLimit launch_limit_;
+  double limit_ = 0;                 ///< seconds, of the phase under way
   Profile profile_;
   double idle_since_ = 0;            ///< when the worker became idle
+
+  SettingOrder order_;
+  bool lock_checked_ = false;
+  int failed_probes_ = 0;
 
   std::string reference_needs_ = "nothing";
   Reference reference_ = Reference::ready;

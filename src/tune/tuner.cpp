@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/hash.hpp"
 #include "result/metrics.hpp"
 
 namespace wattune {
@@ -48,12 +50,10 @@ class Run {
 
  private:
   void loop() {
+    replay();
     while (!stop()) {
       propose();
-      if (evaluator_.held() == 0) {
-        if (exhausted_ || planned_reached()) return;
-        continue;
-      }
+      if (evaluator_.held() == 0) return;
       if (auto done = evaluator_.next(1.0, options_.wake_fd)) {
         take(std::move(*done));
       } else if (options_.on_wait) {
@@ -82,6 +82,57 @@ class Run {
     }
   }
 
+  [[nodiscard]] bool is_of_this_run(const Evaluation& line) const {
+    return !options_.run.empty() && line.run == options_.run && line.tier == options_.tier;
+  }
+
+  /// Asks and tells what the journal has recorded of this same run, in the recorded order: each line says how many
+  /// proposals had been made before it came. Proposals whose results are missing, for they were under way when the run
+  /// was killed, are handed out at the end.
+  void replay() {
+    for (const auto& line : journal_.before().evaluations) {
+      if (!is_of_this_run(line)) continue;
+      if (stop()) return;
+      tell_known_before(&line);
+      while (static_cast<std::int64_t>(proposed_) < line.asked && !planned_reached()) {
+        auto proposal = ask();
+        if (!proposal) break;
+        const std::int64_t number = proposal->number;
+        waiting_.emplace(number, std::move(*proposal));
+        tell_known_before(&line);
+      }
+      const auto found = waiting_.find(line.proposal);
+      if (found == waiting_.end() || found->second.point != space_.find(line.configuration)) {
+        if (!planned_reached()) note_deviation();
+        break;
+      }
+      tell(found->second.point, line, true);
+      waiting_.erase(found);
+    }
+    for (auto& [number, proposal] : std::exchange(waiting_, {})) tell_or_submit(std::move(proposal));
+  }
+
+  /// Results that other runs had added to the journal before a line of this one: they were told as soon as the strategy
+  /// proposed them.
+  void tell_known_before(const Evaluation* line) {
+    for (auto waiting = waiting_.begin(); waiting != waiting_.end();) {
+      const auto known = known_.find(waiting->second.point);
+      if (known != known_.end() && !is_of_this_run(*known->second) && known->second < line) {
+        tell(waiting->second.point, *known->second, true);
+        waiting = waiting_.erase(waiting);
+      } else {
+        ++waiting;
+      }
+    }
+  }
+
+  void note_deviation() const {
+    if (!options_.on_note) return;
+    options_.on_note(
+        "the strategy does not propose what it did when this run began (another version of wattune?): results in the "
+        "journal are reused where it asks for them");
+  }
+
   bool stop() {
     update_time();
     if (options_.interrupted && options_.interrupted()) {
@@ -93,40 +144,59 @@ class Run {
 
   [[nodiscard]] bool planned_reached() const { return result_.state.planned && proposed_ >= *result_.state.planned; }
 
+  /// Hands out proposals. Once the strategy has none, it is asked again only after it was told something, so that what
+  /// it is asked depends on results alone, not on how long they take.
   void propose() {
-    while (!exhausted_ && !planned_reached() && evaluator_.held() < evaluator_.capacity()) {
-      const auto points = strategy_.ask(1);
-      if (points.empty()) {
-        exhausted_ = evaluator_.held() == 0;
+    while (!declined_ && !planned_reached() && evaluator_.held() < evaluator_.capacity()) {
+      auto proposal = ask();
+      if (!proposal) {
+        declined_ = true;
         return;
       }
-      Proposal proposal;
-      proposal.point = points.front();
-      proposal.configuration = space_.values(proposal.point);
-      proposal.number = static_cast<std::int64_t>(proposed_++);
-      proposal.told = static_cast<std::int64_t>(result_.state.evaluated);
-      const auto known = known_.find(proposal.point);
-      if (known != known_.end()) {
-        Evaluation evaluation = *known->second;
-        metrics_.apply(evaluation);  // their expressions may be newer than the journal
-        tell(proposal.point, evaluation, true);
-      } else {
-        evaluator_.submit(std::move(proposal));
-      }
+      tell_or_submit(std::move(*proposal));
+    }
+  }
+
+  std::optional<Proposal> ask() {
+    const auto points = strategy_.ask(1);
+    if (points.empty()) return std::nullopt;
+    Proposal proposal;
+    proposal.point = points.front();
+    proposal.configuration = space_.values(proposal.point);
+    proposal.number = static_cast<std::int64_t>(proposed_++);
+    proposal.told = static_cast<std::int64_t>(result_.state.evaluated);
+    return proposal;
+  }
+
+  void tell_or_submit(Proposal proposal) {
+    const auto known = known_.find(proposal.point);
+    if (known != known_.end()) {
+      tell(proposal.point, *known->second, true);
+    } else {
+      evaluator_.submit(std::move(proposal));
     }
   }
 
   void take(Evaluator::Done done) {
     metrics_.apply(done.evaluation);
-    journal_.append(done.evaluation);
+    done.evaluation.asked = static_cast<std::int64_t>(proposed_);
+    done.evaluation.run = options_.run;
+    // Told first: what cannot be written is among the results all the same.
     tell(done.proposal.point, done.evaluation, false);
+    journal_.append(done.evaluation);
+    evaluator_.recorded(done.evaluation);
     check_that_something_builds(false);
   }
 
-  void tell(const Point& point, const Evaluation& evaluation, bool reused) {
+  void tell(const Point& point, Evaluation evaluation, bool reused) {
+    if (reused) {
+      metrics_.apply(evaluation);  // their expressions may be newer than the journal
+      evaluator_.recorded(evaluation);
+      ++result_.state.reused;
+    }
     strategy_.tell(point, evaluation);
+    declined_ = false;
     result_.state.last_reused = reused;
-    if (reused) ++result_.state.reused;
     result_.evaluations.push_back(evaluation);
     ++result_.state.evaluated;
     if (!evaluation.ok()) ++result_.state.failed;
@@ -174,7 +244,8 @@ class Run {
   double device_began_ = options_.clock != nullptr ? options_.clock->now() : 0;
   std::map<Point, const Evaluation*> known_;
   std::size_t proposed_ = 0;
-  bool exhausted_ = false;
+  std::map<std::int64_t, Proposal> waiting_;  ///< of replay(): asked for and not told yet, by number
+  bool declined_ = false;                     ///< the strategy had no proposal and was told nothing since
   std::size_t build_failures_ = 0;
   bool something_built_ = false;
   std::string build_message_;
@@ -182,6 +253,15 @@ class Run {
 };
 
 }  // namespace
+
+std::string run_key(const std::string& strategy, std::uint64_t seed, std::span<const Objective> objectives) {
+  Hasher hasher;
+  hasher.add(strategy).add(seed);
+  for (const auto& objective : objectives) {
+    hasher.add(objective.name).add(objective.direction == Direction::minimize ? "minimize" : "maximize");
+  }
+  return hasher.hex().substr(0, 8);
+}
 
 TuneResult tune(const Problem& problem, const SearchSpace& space, Strategy& strategy, Evaluator& evaluator,
                 Journal& journal, const TuneOptions& options) {

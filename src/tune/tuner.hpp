@@ -4,6 +4,7 @@
 #include <exception>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,10 @@ Budget combine(const Budget& a, const Budget& b);
 /// "40 evaluations or 10 min", for the screen; "no limit" where there is none.
 std::string to_string(const Budget& budget);
 
+/// Runs with the same key ask and tell alike, as long as results are the same. Budgets are not part of it: the same run
+/// with a larger one goes on where the smaller one ended.
+std::string run_key(const std::string& strategy, std::uint64_t seed, std::span<const Objective> objectives);
+
 /// What a run knows at any moment.
 struct TuneState {
   std::size_t evaluated = 0;             ///< results told to the strategy, reused ones included
@@ -37,12 +42,16 @@ struct TuneState {
 struct TuneOptions {
   Budget budget;
   Clock* clock = nullptr;                ///< of the device: time budgets count it too; null: the machine's alone
+  /// As run_key() gives it. Where the journal holds results of the same run, the strategy is asked and told in the order
+  /// of that run first, so that it goes on as if it had not been interrupted. Empty: results are only reused.
+  std::string run;
   std::string tier = "screen";           ///< of the evaluations: those of other tiers in the journal do not count
   bool keep_going = false;               ///< do not end the run where nothing builds
   int wake_fd = -1;                      ///< becomes readable when the run is to be interrupted
   std::function<bool()> interrupted;
   std::function<void(const Evaluation&, const TuneState&)> on_evaluation;
   std::function<void(const TuneState&)> on_wait;  ///< about once a second while nothing finishes
+  std::function<void(const std::string&)> on_note;  ///< notable events, one line each
 };
 
 struct TuneResult {

@@ -38,12 +38,12 @@ void WorkerClient::phase_began(const std::string& phase, double timeout_seconds)
 
 std::optional<json> WorkerClient::receive() { return child_ ? child_->channel().try_receive() : std::nullopt; }
 
-std::string WorkerClient::end(bool by_itself) {
-  if (!child_) return "";
+Child::Exit WorkerClient::end(bool by_itself) {
+  if (!child_) return {};
   const auto exit = by_itself ? child_->wait(2.0) : child_->kill();
   child_.reset();
   state_ = State::none;
-  return exit.text();
+  return exit;
 }
 
 std::vector<FoundDevices> find_devices(const std::vector<std::string>& backends, double timeout_seconds) {

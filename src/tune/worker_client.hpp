@@ -40,8 +40,8 @@ class WorkerClient {
   /// True once the process is gone and everything it sent was received.
   [[nodiscard]] bool dead() { return child_ && child_->channel().closed(); }
 
-  /// Ends the process. @return how it ended, in words.
-  std::string end(bool by_itself);
+  /// Ends the process. @return how it ended.
+  Child::Exit end(bool by_itself);
 
  private:
   ChildOptions child_options_;

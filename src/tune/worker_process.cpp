@@ -22,6 +22,11 @@ namespace {
 
 using nlohmann::json;
 
+[[noreturn]] void end_with_all_children() {
+  if (::getpgrp() == ::getpid()) ::kill(0, SIGKILL);  // Child::start made it a group of its own
+  ::_exit(0);
+}
+
 /// A process whose coordinator has died must not go on holding the device or compiling, whatever its main thread is
 /// doing; nor must what it has started (nvcc and the programs that nvcc starts).
 void end_with_coordinator(int fd) {
@@ -29,8 +34,7 @@ void end_with_coordinator(int fd) {
     pollfd entry{fd, POLLRDHUP, 0};
     while (::poll(&entry, 1, -1) < 0 || (entry.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) == 0) {
     }
-    if (::getpgrp() == ::getpid()) ::kill(0, SIGKILL);  // Child::start made it a group of its own
-    ::_exit(0);
+    end_with_all_children();
   }).detach();
 }
 
@@ -166,7 +170,7 @@ int run_compiler(Channel channel) {
     }
     if (!channel.send(reply)) break;
   }
-  return 0;
+  end_with_all_children();
 }
 
 }  // namespace wattune

@@ -3,20 +3,12 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/error.hpp"
 #include "store/journal_header.hpp"
+#include "store/journal_line.hpp"
 #include "store/journal_reader.hpp"
-
-namespace {
-
-std::string line_of(const wattune::Evaluation& evaluation, const std::vector<std::string>& names) {
-  return wattune::to_json(evaluation, names).dump() + "\n";
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
@@ -29,12 +21,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (journal.whole_bytes > size) std::abort();
   const auto& content = journal.content;
   std::string again = wattune::header_line(content.header);
-  for (const auto& evaluation : content.evaluations) again += line_of(evaluation, content.header.parameter_names);
+  for (const auto& evaluation : content.evaluations) {
+    again += wattune::evaluation_line(evaluation, content.header.parameter_names);
+  }
   const auto second = wattune::parse_journal_text(again, "fuzz.jsonl").content;
   if (second.evaluations.size() != content.evaluations.size() || !second.warnings.empty()) std::abort();
   for (std::size_t i = 0; i < second.evaluations.size(); ++i) {
-    if (line_of(second.evaluations[i], second.header.parameter_names) !=
-        line_of(content.evaluations[i], content.header.parameter_names)) {
+    if (wattune::evaluation_line(second.evaluations[i], second.header.parameter_names) !=
+        wattune::evaluation_line(content.evaluations[i], content.header.parameter_names)) {
       std::abort();
     }
   }
