@@ -9,7 +9,7 @@ set(runtime_of_the_system
     "^lib(asan|ubsan|tsan|lsan)\\.so")
 
 # Libraries of which only headers were used; their code is in the command all the same.
-set(compiled_in nlohmann-json3-dev libexpected-dev libcli11-dev)
+set(compiled_in nlohmann-json3-dev libexpected-dev libcli11-dev libeigen3-dev)
 
 set(prefix $ENV{DESTDIR}${CMAKE_INSTALL_PREFIX})
 

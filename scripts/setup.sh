@@ -29,6 +29,8 @@ run  nlohmann-json3-dev nlohmann_json           header:nlohmann/json.hpp
 run  libexpected-dev    cpp-expected            header:tl/expected.hpp
 run  libsimdjson-dev    simdjson                header:simdjson.h
 run  libxxhash-dev      xxhash                  header:xxhash.h
+run  zlib1g-dev         zlib                    header:zlib.h
+run  libeigen3-dev      eigen                   header:eigen3/Eigen/Core
 run  libcli11-dev       cli11                   header:CLI/CLI.hpp
 run  ocl-icd-opencl-dev ocl-icd,opencl-headers  header:CL/cl.h
 run  pocl-opencl-icd    pocl                    driver:opencl
