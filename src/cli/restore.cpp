@@ -1,5 +1,9 @@
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <string>
+#include <vector>
+
 #include "base/error.hpp"
 #include "cli/commands.hpp"
 #include "cli/say.hpp"
@@ -8,27 +12,55 @@
 
 namespace wattune::cli {
 
+namespace {
+
+/// What became of the records of one folder.
+struct Restored {
+  std::vector<RestoreReport> reports;
+  std::vector<std::string> problems;
+};
+
+Restored restore(const SettingsFolder& folder) {
+  Restored restored;
+  if (folder.records(nullptr).empty()) {
+    folder.records(&restored.problems);
+    return restored;
+  }
+  refuse_if_read_only("put device settings back");
+  const BoardOpener open = [](const BoardName& name) { return open_nvml_board(name.uuid, name.pci, name.library); };
+  restored.reports = restore_all(folder, open, &restored.problems);
+  return restored;
+}
+
+}  // namespace
+
 int run_restore(const RestoreArguments& arguments) {
   using State = RestoreReport::State;
-  const auto folder = SettingsFolder::open();
-  std::vector<std::string> problems;
-  if (!folder.records(&problems).empty()) refuse_if_read_only("put device settings back");
-  problems.clear();
-  const BoardOpener open = [](const BoardName& name) { return open_nvml_board(name.uuid, name.pci, name.library); };
-  const auto reports = restore_all(folder, open, &problems);
-  bool failed = !problems.empty();
-  for (const auto& report : reports) {
-    const bool is_error = report.state == State::failed || (report.state == State::in_use && !arguments.stale);
-    failed = failed || is_error;
-    if (is_error) {
-      say("wattune: {}\n", report.message);
-    } else if (report.state != State::in_use) {
-      fmt::print("{}\n", report.message);
+  bool failed = false;
+  bool found = false;
+  std::vector<std::filesystem::path> looked_in;
+  for (const bool simulated : {false, true}) {
+    const auto folder = SettingsFolder::open(simulated);
+    if (!looked_in.empty() && folder.path() == looked_in.front()) break;
+    looked_in.push_back(folder.path());
+    const Restored restored = restore(folder);
+    for (const auto& report : restored.reports) {
+      found = true;
+      const bool is_error = report.state == State::failed || (report.state == State::in_use && !arguments.stale);
+      failed = failed || is_error;
+      if (is_error) {
+        say("wattune: {}\n", report.message);
+      } else if (report.state != State::in_use) {
+        fmt::print("{}\n", report.message);
+      }
+    }
+    for (const auto& problem : restored.problems) {
+      found = failed = true;
+      say("wattune: {}; remove it once the board's settings are right\n", problem);
     }
   }
-  for (const auto& problem : problems) say("wattune: {}; remove it once the board's settings are right\n", problem);
-  if (reports.empty() && problems.empty() && !arguments.stale) {
-    fmt::print("Nothing to put back: '{}' holds no record of changed settings\n", folder.path().string());
+  if (!found && !arguments.stale) {
+    fmt::print("Nothing to put back: '{}' holds no record of changed settings\n", looked_in.back().string());
   }
   return static_cast<int>(failed ? ExitCode::run_failed : ExitCode::done);
 }

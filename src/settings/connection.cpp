@@ -65,6 +65,12 @@ bool has_ended(int pidfd, double seconds) {
 
 }  // namespace
 
+const SettingsFolder& ServerShared::folder(bool simulated) {
+  auto& folder = folders_[simulated ? 1 : 0];
+  if (!folder) folder = SettingsFolder::open(simulated);
+  return *folder;
+}
+
 SettingsConnection::SettingsConnection(FileDescriptor socket, ServerShared& shared)
     : socket_(std::move(socket)),
       shared_(shared),
@@ -203,14 +209,14 @@ void SettingsConnection::acquire(const SettingsRequest& request) {
   waiting_ = true;
   if (try_to_take() || request.wait) return;
   waiting_ = false;
-  reply({{"busy", shared_.folder->holder(board_->capabilities().uuid)}});
+  const Capabilities& capabilities = board_->capabilities();
+  reply({{"busy", shared_.folder(capabilities.simulated).holder(capabilities.uuid)}});
 }
 
 /// @return whether the client has its answer.
 bool SettingsConnection::try_to_take() {
   try {
-    if (!shared_.folder) shared_.folder = SettingsFolder::open();
-    auto taken = Keeper::take(*board_, *shared_.folder, identify(peer_.pid), locked_sm_clock_hz_);
+    auto taken = Keeper::take(*board_, shared_.folder(board_->capabilities().simulated), identify(peer_.pid), locked_sm_clock_hz_);
     if (!taken) return false;
     keeper_.emplace(std::move(*taken));
     waiting_ = false;

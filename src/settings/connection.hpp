@@ -21,8 +21,13 @@ struct ServerShared {
   ServerConfig config;
   bool system_wide = false;
   BoardOpener open;
-  std::optional<SettingsFolder> folder;  ///< opened when the first board is taken
   std::function<void(const std::string&)> log;
+
+  /// Opened when the first board is taken. @throws DeviceError.
+  const SettingsFolder& folder(bool simulated);
+
+ private:
+  std::optional<SettingsFolder> folders_[2];  ///< of real boards, of simulated ones
 };
 
 /// One client. Nothing that it sends makes it throw, block or grow without limit.

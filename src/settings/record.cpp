@@ -101,11 +101,14 @@ SettingsRecord record_from_text(const std::string& text) {
   }
 }
 
-SettingsFolder SettingsFolder::open() {
+SettingsFolder SettingsFolder::open(bool simulated) {
   std::vector<std::pair<fs::path, mode_t>> candidates;
   const std::string named = environment("WATTUNE_SETTINGS_DIR");
+  const std::string machine = environment("WATTUNE_SIM_STATE");
   if (!named.empty()) {
     candidates.emplace_back(fs::absolute(named), 0700);
+  } else if (simulated && !machine.empty()) {
+    candidates.emplace_back(fs::absolute(machine + ".settings"), 0700);
   } else {
     if (::geteuid() == 0) candidates.emplace_back("/run/wattune", 0755);
     candidates.emplace_back(fmt::format("/var/tmp/wattune-{}", ::geteuid()), 0700);

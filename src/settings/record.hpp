@@ -43,9 +43,10 @@ class BoardLock {
 class SettingsFolder {
  public:
   /// WATTUNE_SETTINGS_DIR; else /run/wattune for root; else /var/tmp/wattune-UID. It is made where it is missing.
+  /// @param simulated for simulated boards: where WATTUNE_SIM_STATE names a machine, the folder beside that file.
   /// @throws DeviceError where there is none that is safe: of another owner, writable by others, on a network file
   /// system.
-  static SettingsFolder open();
+  static SettingsFolder open(bool simulated = false);
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 

@@ -70,12 +70,13 @@ class SettingsServer {
   }
 
   void put_back_what_was_left() {
-    shared_.folder = SettingsFolder::open();
-    std::vector<std::string> problems;
-    const auto reports = restore_all(*shared_.folder, shared_.open, &problems);
-    if (!shared_.log) return;
-    for (const auto& report : reports) shared_.log(report.message);
-    for (const auto& problem : problems) shared_.log(problem);
+    for (const bool simulated : {false, true}) {
+      std::vector<std::string> problems;
+      const auto reports = restore_all(shared_.folder(simulated), shared_.open, &problems);
+      if (!shared_.log) continue;
+      for (const auto& report : reports) shared_.log(report.message);
+      for (const auto& problem : problems) shared_.log(problem);
+    }
   }
 
   void turn() {
