@@ -16,7 +16,6 @@
 #include "base/file.hpp"
 #include "cli/commands.hpp"
 #include "cli/say.hpp"
-#include "cli/say.hpp"
 #include "kernels/references.hpp"
 #include "strategy/strategy.hpp"
 #include "tune/runtime.hpp"
@@ -284,7 +283,6 @@ int main(int argc, char** argv) {
     wattune::cli::say("wattune: {}\n", error.what());
     return static_cast<int>(error.code());
   } catch (const std::system_error& error) {
-    if (error.code().value() == EPIPE) return static_cast<int>(wattune::ExitCode::done);
     if (error.code().value() == EPIPE) return static_cast<int>(wattune::ExitCode::done);
     wattune::cli::say("wattune: {}\n", error.what());
     return static_cast<int>(wattune::ExitCode::run_failed);
