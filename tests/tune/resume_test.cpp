@@ -134,7 +134,7 @@ TEST_P(ResumeTest, killed_after_any_number_of_results_it_goes_on_as_if_it_had_no
 
 TEST_P(ResumeTest, killed_again_and_again_it_goes_on_as_if_it_had_not_been) {
   const auto uninterrupted = story(run("whole"));
-  for (const std::size_t step : {1U, 2U, 7U}) {
+  for (const std::size_t step : {2U, 7U}) {
     const std::string journal = "step-" + std::to_string(step);
     while (run(journal, 1, step).error) {
     }
