@@ -86,6 +86,13 @@ class Buffer {
   [[nodiscard]] virtual std::size_t bytes() const noexcept = 0;
 };
 
+/// Memory of the host that a device copies to fast.
+class HostMemory {
+ public:
+  virtual ~HostMemory() = default;
+  [[nodiscard]] virtual std::span<std::byte> bytes() noexcept = 0;
+};
+
 /// A kernel loaded into a device from a binary.
 class Kernel {
  public:
@@ -164,6 +171,8 @@ class Device {
 
   /// @throws DeviceError where memory is out.
   virtual std::unique_ptr<Buffer> allocate(std::size_t bytes) = 0;
+  /// Ordinary memory where the device knows none that is faster.
+  virtual std::unique_ptr<HostMemory> allocate_host(std::size_t bytes);
   virtual void write(Buffer& buffer, std::size_t offset, std::span<const std::byte> data) = 0;
   virtual void read(const Buffer& buffer, std::size_t offset, std::span<std::byte> data) = 0;
   virtual void copy(Buffer& target, std::size_t target_offset, const Buffer& source, std::size_t source_offset,
@@ -194,6 +203,18 @@ class Device {
     return make_batch(steps, launches);
   }
 };
+
+inline std::unique_ptr<HostMemory> Device::allocate_host(std::size_t bytes) {
+  class Ordinary final : public HostMemory {
+   public:
+    explicit Ordinary(std::size_t size) : bytes_(size) {}
+    [[nodiscard]] std::span<std::byte> bytes() noexcept override { return bytes_; }
+
+   private:
+    std::vector<std::byte> bytes_;
+  };
+  return std::make_unique<Ordinary>(bytes);
+}
 
 /// One kind of device ("opencl", "cuda").
 class Backend {

@@ -44,6 +44,8 @@ void load_modules_and_memory(CudaDriver& driver) {
   library.optional(driver.max_active_blocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   library.required(driver.memory_allocate, "cuMemAlloc_v2");
   library.required(driver.memory_free, "cuMemFree_v2");
+  library.optional(driver.host_allocate, "cuMemAllocHost_v2");
+  library.optional(driver.host_free, "cuMemFreeHost");
   library.required(driver.memory_get_info, "cuMemGetInfo_v2");
   library.required(driver.copy_to_device, "cuMemcpyHtoDAsync_v2");
   library.required(driver.copy_to_host, "cuMemcpyDtoHAsync_v2");

@@ -145,6 +145,8 @@ struct CudaDriver {
 
   CudaResult (*memory_allocate)(CudaDevicePointer*, std::size_t) = nullptr;        // cuMemAlloc_v2
   CudaResult (*memory_free)(CudaDevicePointer) = nullptr;                          // cuMemFree_v2
+  CudaResult (*host_allocate)(void**, std::size_t) = nullptr;                      // cuMemAllocHost_v2 (optional)
+  CudaResult (*host_free)(void*) = nullptr;                                        // cuMemFreeHost (optional)
   CudaResult (*memory_get_info)(std::size_t* free, std::size_t* total) = nullptr;  // cuMemGetInfo_v2
   CudaResult (*copy_to_device)(CudaDevicePointer, const void*, std::size_t,
                                CudaStream) = nullptr;                                       // cuMemcpyHtoDAsync_v2

@@ -191,9 +191,17 @@ std::optional<Failure> ArgumentSet::check_input(State& state) {
                              state.argument->name, different - content.begin())};
 }
 
-std::vector<std::byte> ArgumentSet::read(std::size_t index) const {
-  std::vector<std::byte> content(states_[index].initial.size());
+std::size_t ArgumentSet::bytes(std::size_t index) const {
+  return states_[index].initial.size();
+}
+
+void ArgumentSet::read(std::size_t index, std::span<std::byte> content) const {
   device_.read(*states_[index].buffer, guard_, content);
+}
+
+std::vector<std::byte> ArgumentSet::read(std::size_t index) const {
+  std::vector<std::byte> content(bytes(index));
+  read(index, content);
   return content;
 }
 

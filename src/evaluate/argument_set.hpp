@@ -41,6 +41,9 @@ class ArgumentSet {
   [[nodiscard]] const std::vector<std::size_t>& outputs() const noexcept { return outputs_; }
   /// The argument's content on the device.
   [[nodiscard]] std::vector<std::byte> read(std::size_t index) const;
+  /// The same into memory of bytes(index) bytes.
+  void read(std::size_t index, std::span<std::byte> content) const;
+  [[nodiscard]] std::size_t bytes(std::size_t index) const;
   /// The pattern in which prepare_for_verification() leaves a write-only argument; nothing for others.
   [[nodiscard]] std::optional<std::byte> unwritten_pattern(std::size_t index) const;
   /// Initial bytes of every argument in the problem's order; empty for local memory.

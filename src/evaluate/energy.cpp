@@ -112,6 +112,7 @@ struct EnergyLoop::Impl {
   std::vector<Sample> samples;
   std::vector<double> drained;   ///< when the device was found without work
   bool abandoned = false;
+  bool bounded = false;           ///< that without any measurement
   std::optional<double> reading;  ///< instantaneous power that was enough to give the kernel up, W
   std::vector<double> window_launches;
 };
@@ -203,8 +204,11 @@ bool EnergyLoop::Impl::finished() const {
 
 /// Whether the kernel uses more energy than allowed, as far as is known by now.
 bool EnergyLoop::Impl::hopeless() {
-  if (!options.hopeless || replays.empty() || clock.now() < started + options.settle_seconds) return false;
+  if (!options.hopeless || replays.empty()) return false;
   const double seconds = replays.back().seconds / std::max(1U, batch.launches());
+  bounded = options.least_watts * seconds > *options.hopeless;
+  if (bounded) return true;
+  if (clock.now() < started + options.settle_seconds) return false;
   if (ticks.size() > 1) return (1 - tick_margin) * window().watts * seconds > *options.hopeless;
   reading = meter.instant_power_watts();
   if (reading && (1 - reading_margin) * *reading * seconds > *options.hopeless) return true;
@@ -297,6 +301,13 @@ std::vector<std::string> EnergyLoop::Impl::flags(const WindowPower& window) cons
 }
 
 tl::expected<std::map<std::string, Quantity>, Failure> EnergyLoop::Impl::result() {
+  if (bounded) {
+    const Samples seconds = launches_in(started, clock.now());
+    window_launches = seconds.values();
+    std::map<std::string, Quantity> bound;
+    bound["energy_bound"] = {options.least_watts * seconds.mean(), "J", 0, seconds.count(), {"lower_bound"}};
+    return bound;
+  }
   WindowPower power;
   if (reading) {
     power = {*reading, 0.5 * reading_margin * *reading, 1, started, clock.now()};
@@ -323,6 +334,30 @@ tl::expected<std::map<std::string, Quantity>, Failure> EnergyLoop::Impl::result(
   return quantities;
 }
 
+std::optional<double> measure_idle_power(PowerMeter& meter, TickHistory& history, Clock& clock, double seconds) {
+  std::vector<Tick> ticks;
+  std::optional<double> energy;
+  double asked = 0;
+  const double began = clock.now();
+  constexpr std::size_t enough = 6;
+  while (ticks.size() < enough && clock.now() < began + seconds) {
+    const double before = clock.now();
+    const auto now = meter.energy_joules();
+    const double middle = 0.5 * (before + clock.now());
+    if (!now) return std::nullopt;
+    if (energy && *now > *energy) {
+      ticks.push_back({0.5 * (asked + middle), 0.5 * (middle - asked), *now});
+      history.add(ticks.back());
+    }
+    energy = now;
+    asked = middle;
+    clock.sleep_until(before + poll_seconds);
+  }
+  // The first tick closes a period in which something may still have run.
+  if (ticks.size() < 3) return std::nullopt;
+  return window_power(ticks, 1, history).watts;
+}
+
 EnergyLoop::EnergyLoop(Batch& batch, PowerMeter& meter, TickHistory& history, const EnergyOptions& options,
                        Clock& clock)
     : impl_(std::make_unique<Impl>(batch, meter, history, options, clock)) {}
@@ -341,8 +376,10 @@ tl::expected<std::map<std::string, Quantity>, Failure> EnergyLoop::finish() {
   auto failed = impl_->loop();
   // A batch that failed has nothing left to wait for; after any other failure its replays are still running.
   auto draining = impl_->drain();
-  if (failed) return tl::unexpected(std::move(*failed));
-  if (draining) return tl::unexpected(std::move(*draining));
+  if (failed || draining) {
+    impl_->window_launches = impl_->launches_in(impl_->started, impl_->clock.now()).values();
+    return tl::unexpected(std::move(failed ? *failed : *draining));
+  }
   return impl_->result();
 }
 

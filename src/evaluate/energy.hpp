@@ -25,6 +25,7 @@ struct EnergyOptions {
   unsigned most_ticks = 10;   ///< for at most so many ticks: longer, power drifts with the temperature
   double max_seconds = 10;    ///< give up where the counter does not move
   std::optional<double> hopeless;  ///< J per launch: do not go on with a kernel that certainly uses more
+  double least_watts = 0;          ///< no kernel draws less
 };
 
 /// Keeps a device busy with replays of a batch and cuts a window at ticks of the meter's counter; all in the calling
@@ -46,20 +47,26 @@ class EnergyLoop {
   /// of the window x device time per launch, both from the same loop. n of energy and power: ticks of the window.
   /// Flags: the meter's throttle reasons; "drained" where the device ran out of work inside the window;
   /// "abandoned_early" where the kernel was hopeless, and power was measured over fewer ticks, or (n 1, a large error)
-  /// only read once. The batch has nothing outstanding afterwards.
+  /// only read once. Where least_watts alone makes it hopeless neither is measured: there is an energy_bound (J per
+  /// launch, flag "lower_bound") instead. The batch has nothing outstanding afterwards.
   /// Failure: outcome measurement, or what the batch failed with.
   tl::expected<std::map<std::string, Quantity>, Failure> finish();
 
   /// Waits for what is outstanding, instead of finish().
   std::optional<Failure> stop();
 
-  /// Seconds of one launch, for each replay of the window, in order.
+  /// Seconds of one launch, for each replay of the window (or of the whole loop, where there was none), in order.
   [[nodiscard]] const std::vector<double>& launch_seconds() const noexcept;
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// Power between ticks of the counter while nothing runs, W; teaches the history the counter's period. Nothing where
+/// the counter does not answer or does not move in `seconds`.
+std::optional<double> measure_idle_power(PowerMeter& meter, TickHistory& history, Clock& clock = real_clock(),
+                                         double seconds = 1.2);
 
 /// start() and finish() in one.
 tl::expected<std::map<std::string, Quantity>, Failure> measure_energy(Batch& batch, PowerMeter& meter,

@@ -24,7 +24,11 @@ namespace wattune {
 namespace {
 
 /// Long enough that two queued replays outlast any pause of this thread, short enough to stop soon.
-constexpr double energy_batch_seconds = 0.03;
+constexpr double energy_batch_seconds = 0.01;
+/// A single launch that lasts so long tells well enough how many launches make a batch.
+constexpr double long_launch_seconds = 0.002;
+/// What idle power may be below that measured: clocks may be lower later.
+constexpr double idle_margin = 0.1;
 /// Below this share of the time the energy of resets is within the noise of the measurement.
 constexpr double negligible_share = 0.005;
 
@@ -90,12 +94,21 @@ struct Session::Impl {
   std::optional<Failure> evaluate(const CompileResult& binary, const std::vector<Value>& configuration,
                                   Evaluation& evaluation, Phases& phases);
   void note_resources(const Kernel& kernel, const Launch& launch, Evaluation& evaluation);
-  std::optional<Failure> verify(const Steps& steps, Evaluation& evaluation);
+  std::optional<Failure> judge(const Steps& steps, Evaluation& evaluation);
+  [[nodiscard]] const Verifier::Verdict* known_verdict(const Steps& steps) const;
+  std::optional<Failure> loop(const Steps& steps, double run_seconds, Evaluation& evaluation, Phases& phases);
+  [[nodiscard]] EnergyOptions energy_options();
   std::optional<Failure> time(const Steps& steps, Evaluation& evaluation, Phases& phases);
   std::optional<Failure> observe(const Steps& steps, Evaluation& evaluation, Phases& phases);
+  std::optional<Failure> settle(const Steps& steps, const Evaluation& evaluation, Phases& phases);
+  std::optional<Failure> check_clock(Evaluation& evaluation);
+  [[nodiscard]] PowerMeter* clock_reader() const { return meter != nullptr ? meter : options.clock_meter; }
+  bool too_slow(double seconds, Evaluation& evaluation) const;
   tl::expected<Quantity, Failure> time_of_resets();
   std::optional<Failure> measure(const Steps& steps, Evaluation& evaluation);
   tl::expected<std::map<std::string, Quantity>, Failure> energy_of(const Steps& steps, double seconds);
+  static void note_times(const std::vector<double>& samples, Evaluation& evaluation);
+  [[nodiscard]] Clock& clock() const { return options.clock == nullptr ? real_clock() : *options.clock; }
   std::optional<Failure> flag_changing_work(const Steps& steps, bool drifting, Evaluation& evaluation);
 
   /// Batches of the resets and these.
@@ -112,13 +125,16 @@ struct Session::Impl {
   Device& device;
   PowerMeter* meter;
   MeasureOptions options;
-  std::optional<double> abandon_above;  ///< of the evaluation under way
+  EvaluateOptions wanted;  ///< of the evaluation under way
   LaunchFunction launch_function;  ///< null where launches are plain
   Observers observers;
-  TickHistory counter_ticks;            ///< of the meter
+  TickHistory counter_ticks;          ///< of the meter
+  std::optional<double> idle_watts;   ///< with this process's context
   ArgumentSet arguments;
   Verifier verifier;
   LoadedBinary loaded;
+  std::optional<ClockReading> reached;  ///< once the device was at the clocks of these settings
+  DeviceSettings reached_settings;
 
   /// What the loaded kernels have been verified to do: device settings do not change what they compute.
   struct Verified {
@@ -190,9 +206,55 @@ std::optional<Failure> Session::Impl::evaluate(const CompileResult& binary, cons
   note_resources(**kernel, first_launch(*steps), evaluation);
 
   phases.begin("verify");
-  if (auto failed = verify(*steps, evaluation)) return failed;
+  double run_seconds = 0;
+  if (known_verdict(*steps) == nullptr) {
+    const auto ran = verifier.run(*steps);
+    if (!ran) return ran.error();
+    run_seconds = *ran;
+  }
+  if (auto failed = settle(*steps, evaluation, phases)) return failed;
+  // The outputs are judged while power rises, where there is something to wait for.
+  if (meter != nullptr && !options.verify_only && arguments.resets().empty()) {
+    return loop(*steps, run_seconds, evaluation, phases);
+  }
+  if (auto failed = judge(*steps, evaluation)) return failed;
   if (options.verify_only) return std::nullopt;
   return time(*steps, evaluation, phases);
+}
+
+/// Waits until the device is at the clocks of the configuration, where that sets them.
+std::optional<Failure> Session::Impl::settle(const Steps& steps, const Evaluation& evaluation, Phases& phases) {
+  const DeviceSettings settings = settings_of(problem.parameter_names(), evaluation.configuration);
+  PowerMeter* reader = clock_reader();
+  if (settings.empty() || options.verify_only || reader == nullptr || (reached && settings == reached_settings)) {
+    return std::nullopt;
+  }
+  phases.begin("settle");
+  reached.reset();
+  idle_watts.reset();  // it depends on the clocks
+  arguments.restore();
+  auto warm = warm_up(maker(steps), options);
+  if (!warm) return warm.error();
+  auto reading = reach_clocks(*warm->batch, *reader, settings, {}, clock());
+  if (!reading) return reading.error();
+  reached = *reading;
+  reached_settings = settings;
+  return std::nullopt;
+}
+
+/// The clock of the energy window against that of the configuration. Where no energy was measured, the clock that was
+/// waited for is noted.
+std::optional<Failure> Session::Impl::check_clock(Evaluation& evaluation) {
+  const DeviceSettings settings = settings_of(problem.parameter_names(), evaluation.configuration);
+  if (settings.empty() || options.verify_only) return std::nullopt;
+  if (!evaluation.quantities.contains("sm_clock") && reached && reached->sm_clock_hz) {
+    evaluation.quantities["sm_clock"] =
+        quantity(*reached->sm_clock_hz, "Hz", std::numeric_limits<double>::quiet_NaN(), 1);
+    return std::nullopt;
+  }
+  auto failed = check_window_clock(evaluation, settings);
+  if (failed) reached.reset();
+  return failed;
 }
 
 /// What costs nothing to know, among the quantities: metrics and objectives may use it.
@@ -216,20 +278,33 @@ void Session::Impl::note_resources(const Kernel& kernel, const Launch& launch, E
   if (const auto occupancy = device.occupancy(launch)) exact("occupancy", *occupancy);
 }
 
-std::optional<Failure> Session::Impl::verify(const Steps& steps, Evaluation& evaluation) {
-  auto known = std::find_if(verified.begin(), verified.end(),
-                            [&](const Verified& earlier) { return same_steps(earlier.steps, steps); });
-  if (known == verified.end()) {
-    auto verdict = verifier.verify(steps);
-    if (!verdict) return verdict.error();
-    known = verified.insert(verified.end(), {steps, *verdict});
+const Verifier::Verdict* Session::Impl::known_verdict(const Steps& steps) const {
+  const auto known = std::find_if(verified.begin(), verified.end(),
+                                  [&](const Verified& earlier) { return same_steps(earlier.steps, steps); });
+  return known == verified.end() ? nullptr : &known->verdict;
+}
+
+std::optional<Failure> Session::Impl::judge(const Steps& steps, Evaluation& evaluation) {
+  const Verifier::Verdict* verdict = known_verdict(steps);
+  if (verdict == nullptr) {
+    auto judged = verifier.judge();
+    if (!judged) return judged.error();
+    verified.push_back({steps, *judged});
+    verdict = &verified.back().verdict;
   }
-  evaluation.verification = known->verdict.verification;
-  if (known->verdict.max_error) {
-    evaluation.quantities["max_error"] =
-        quantity(*known->verdict.max_error, "", std::numeric_limits<double>::quiet_NaN(), 1);
+  evaluation.verification = verdict->verification;
+  if (verdict->max_error) {
+    evaluation.quantities["max_error"] = quantity(*verdict->max_error, "", std::numeric_limits<double>::quiet_NaN(), 1);
   }
   return std::nullopt;
+}
+
+bool Session::Impl::too_slow(double seconds, Evaluation& evaluation) const {
+  if (!wanted.abandon_above || seconds <= *wanted.abandon_above) return false;
+  Quantity& time = evaluation.quantities["time"];
+  time = quantity(seconds, "s", std::numeric_limits<double>::quiet_NaN(), 1);
+  time.flags.emplace_back("abandoned_early");
+  return true;
 }
 
 std::optional<Failure> Session::Impl::time(const Steps& steps, Evaluation& evaluation, Phases& phases) {
@@ -237,12 +312,7 @@ std::optional<Failure> Session::Impl::time(const Steps& steps, Evaluation& evalu
   arguments.restore();
   auto warm = warm_up(maker(steps), options);
   if (!warm) return warm.error();
-  if (abandon_above && warm->seconds > *abandon_above) {
-    Quantity& seconds = evaluation.quantities["time"];
-    seconds = quantity(warm->seconds, "s", std::numeric_limits<double>::quiet_NaN(), 1);
-    seconds.flags.emplace_back("abandoned_early");
-    return std::nullopt;
-  }
+  if (too_slow(warm->seconds, evaluation)) return std::nullopt;
 
   phases.begin("time");
   arguments.restore();
@@ -281,6 +351,15 @@ std::optional<Failure> Session::Impl::time(const Steps& steps, Evaluation& evalu
   return flag_changing_work(steps, drifts(samples->seconds), evaluation);
 }
 
+/// Of the launches of an energy loop.
+void Session::Impl::note_times(const std::vector<double>& samples, Evaluation& evaluation) {
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  const Summary summary = summarize(samples);
+  evaluation.quantities["time"] = quantity(summary.median, "s", summary.standard_error, samples.size());
+  evaluation.quantities["time_min"] = quantity(summary.minimum, "s", unknown, samples.size());
+  if (samples.size() > 1) evaluation.quantities["time_spread"] = quantity(summary.deviation, "s", unknown, samples.size());
+}
+
 tl::expected<Quantity, Failure> Session::Impl::time_of_resets() {
   const Steps nothing;
   auto warm = warm_up(maker(nothing), options);
@@ -300,12 +379,60 @@ std::optional<Failure> Session::Impl::observe(const Steps& steps, Evaluation& ev
 
 // ---- energy
 
+EnergyOptions Session::Impl::energy_options() {
+  // Once: it also teaches the counter's period.
+  if (!idle_watts) idle_watts = measure_idle_power(*meter, counter_ticks, clock());
+  EnergyOptions result;
+  result.ticks = options.energy_ticks;
+  if (wanted.exact) {
+    const double period = counter_ticks.regular() ? counter_ticks.period() : 0.1;
+    result.ticks = std::max(result.ticks, static_cast<unsigned>(std::ceil(options.final_seconds / period)));
+    result.settle_seconds = 2 * result.settle_seconds;
+    result.most_ticks = result.ticks;
+    return result;
+  }
+  result.hopeless = wanted.hopeless_energy;
+  result.least_watts = (1 - idle_margin) * idle_watts.value_or(0);
+  return result;
+}
+
+/// Time and energy from one loop, while whose power rises the outputs are judged.
+std::optional<Failure> Session::Impl::loop(const Steps& steps, double run_seconds, Evaluation& evaluation,
+                                           Phases& phases) {
+  const EnergyOptions wanted_energy = energy_options();
+  phases.begin("warm_up");
+  arguments.restore();
+  double seconds = run_seconds;
+  if (run_seconds < long_launch_seconds || (wanted.abandon_above && run_seconds > *wanted.abandon_above)) {
+    auto warm = warm_up(maker(steps), options);
+    if (!warm) return warm.error();
+    seconds = warm->seconds;
+    if (too_slow(seconds, evaluation)) return judge(steps, evaluation);
+  }
+  phases.begin("energy");
+  arguments.restore();
+  auto batch = maker(steps)(launches_for(energy_batch_seconds, seconds));
+  if (!batch) return batch.error();
+  EnergyLoop energy(**batch, *meter, counter_ticks, wanted_energy, clock());
+  auto failed = energy.start();
+  if (!failed) failed = judge(steps, evaluation);
+  if (failed) {
+    auto stopping = energy.stop();
+    return stopping ? stopping : failed;
+  }
+  auto measured = energy.finish();
+  if (!energy.launch_seconds().empty()) note_times(energy.launch_seconds(), evaluation);
+  if (!measured) return measured.error();
+  for (auto& [name, value] : *measured) evaluation.quantities[name] = std::move(value);
+  batch->reset();
+  if (auto unobserved = observe(steps, evaluation, phases)) return unobserved;
+  return flag_changing_work(steps, drifts(energy.launch_seconds()), evaluation);
+}
+
 tl::expected<std::map<std::string, Quantity>, Failure> Session::Impl::energy_of(const Steps& steps, double seconds) {
   auto batch = maker(steps)(launches_for(energy_batch_seconds, seconds));
   if (!batch) return tl::unexpected(batch.error());
-  EnergyOptions energy_options;
-  energy_options.ticks = options.energy_ticks;
-  return measure_energy(**batch, *meter, counter_ticks, energy_options, options.clock == nullptr ? real_clock() : *options.clock);
+  return measure_energy(**batch, *meter, counter_ticks, energy_options(), clock());
 }
 
 std::optional<Failure> Session::Impl::measure(const Steps& steps, Evaluation& evaluation) {
@@ -372,15 +499,16 @@ std::optional<Failure> Session::set_reference(const CompileResult& binary, const
 }
 
 Session::Result Session::evaluate(const CompileResult& binary, const std::vector<Value>& configuration,
-                                  std::optional<double> abandon_above) {
+                                  const EvaluateOptions& wanted) {
   Result result;
-  impl_->abandon_above = abandon_above;
+  impl_->wanted = wanted;
   Evaluation& evaluation = result.evaluation;
   evaluation.configuration = configuration;
   Phases phases(impl_->options, evaluation.phases);
   std::optional<Failure> failed;
   try {
     failed = impl_->evaluate(binary, configuration, evaluation, phases);
+    if (!failed) failed = impl_->check_clock(evaluation);
   } catch (const DeviceError& error) {
     // Memory that cannot be read or written any more: an earlier launch has broken the context.
     failed = Failure{Outcome::crash, error.what()};
@@ -395,6 +523,30 @@ Session::Result Session::evaluate(const CompileResult& binary, const std::vector
     result.poisoned = is_poison(failed->outcome);
   }
   return result;
+}
+
+tl::expected<ClockReading, Failure> Session::clocks_under_load(const CompileResult& binary,
+                                                               const std::vector<Value>& configuration) {
+  Impl& impl = *impl_;
+  PowerMeter* reader = impl.clock_reader();
+  if (reader == nullptr) return ClockReading{};
+  try {
+    const ExpectedWork work = expected_work(impl.problem, configuration);
+    impl.device.expect_work(work.flop, work.bytes);
+    auto kernel = impl.load(binary);
+    if (!kernel) return tl::unexpected(kernel.error());
+    const auto steps = impl.steps_of(**kernel, configuration);
+    if (!steps) return tl::unexpected(steps.error());
+    if (auto failed = check_steps(impl.device, *steps)) return tl::unexpected(*failed);
+    impl.arguments.restore();
+    auto warm = warm_up(impl.maker(*steps), impl.options);
+    if (!warm) return tl::unexpected(warm.error());
+    return settled_clocks(*warm->batch, *reader, impl.clock());
+  } catch (const DeviceError& error) {
+    return tl::unexpected(Failure{Outcome::crash, error.what()});
+  } catch (const ExpressionError& error) {
+    return tl::unexpected(Failure{Outcome::launch, error.what()});
+  }
 }
 
 }  // namespace wattune

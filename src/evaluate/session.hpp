@@ -10,6 +10,7 @@
 
 #include "backend/backend.hpp"
 #include "base/clock.hpp"
+#include "evaluate/clock_check.hpp"
 #include "power/meter.hpp"
 #include "problem/problem.hpp"
 #include "result/evaluation.hpp"
@@ -21,12 +22,25 @@ struct MeasureOptions {
   double min_time_seconds = 0.02;  ///< at least this much device time in timed batches
   double max_time_seconds = 0.5;   ///< stop timing after this much
   unsigned min_batches = 5;
-  unsigned energy_ticks = 3;  ///< window of an energy measurement, see EnergyOptions
+  unsigned energy_ticks = 2;  ///< window of an energy measurement, see EnergyOptions
+  double final_seconds = 1.25;  ///< window of one that is to be exact: of a finalist
   Clock* clock = nullptr;     ///< for waiting on the device's meter; null: the device's own
   bool verify_only = false;   ///< run and verify each configuration once, measure nothing
+  PowerMeter* clock_meter = nullptr;  ///< tells clocks where energy is not measured; null: nobody does
   /// Called as each phase of an evaluation begins: "load", "launch_function", "verify", "warm_up", "time", "energy",
   /// "observe", and "done" at its end. "time", "energy" and "observe" are the windows in which nothing else should load the machine; the call may wait.
   std::function<void(std::string_view phase)> on_phase;
+};
+
+/// What one evaluation is for.
+struct EvaluateOptions {
+  /// Seconds: a launch that takes longer is not timed further. Its time is that of the warm-up, flagged
+  /// "abandoned_early", and no energy is measured.
+  std::optional<double> abandon_above = std::nullopt;
+  /// J a launch: what certainly uses more is not measured further. Its energy is flagged "abandoned_early"; where
+  /// idle power alone would be too much there is none, but an energy_bound.
+  std::optional<double> hopeless_energy = std::nullopt;
+  bool exact = false;  ///< an energy window of final_seconds
 };
 
 /// Reference outputs computed on the host. Arguments come as their initial bytes in the problem's order (local memory:
@@ -61,16 +75,19 @@ class Session {
   /// Quantities: time (median of the batches, s a launch; flag "noisy" where max_time_seconds ended the timing),
   /// time_min, time_spread (standard deviation of the batches), max_error (largest |output - reference| /
   /// max(|reference|, 1)), reset_time (where arguments are reset; time and energy are without it), and with a meter
-  /// those of measure_energy(); registers, shared_memory and occupancy where the device tells; what observers saw. Where
+  /// those of EnergyLoop, in whose window time is measured as well unless arguments are reset; registers, shared_memory and occupancy where the device tells; what observers saw. Where
   /// there is a launch function, a launch is all that it records. Flag "work_changes_on_repetition" on time, energy and power: see Reset.
   struct Result {
     Evaluation evaluation;
     bool poisoned = false;
   };
-  /// @param abandon_above seconds: a launch that takes longer is not timed further. Its time is that of the warm-up,
-  /// flagged "abandoned_early", and no energy is measured.
-  Result evaluate(const CompileResult& binary, const std::vector<Value>& configuration,
-                  std::optional<double> abandon_above = std::nullopt);
+  /// Where the configuration holds device settings, which have been made, the clocks have to be there first (outcome
+  /// measurement where they are not), and sm_clock is always told.
+  Result evaluate(const CompileResult& binary, const std::vector<Value>& configuration, const EvaluateOptions& wanted = {});
+
+  /// What the clocks are while this kernel runs.
+  tl::expected<ClockReading, Failure> clocks_under_load(const CompileResult& binary,
+                                                        const std::vector<Value>& configuration);
 
  private:
   struct Impl;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/clock.hpp"
 #include "problem/argument_data.hpp"
 
 namespace wattune {
@@ -83,8 +84,22 @@ Tolerance Verifier::tolerance(const Argument& argument) const {
   return result;
 }
 
-tl::expected<Verifier::Verdict, Failure> Verifier::verify(const Steps& steps) {
-  if (auto failed = run_guarded(steps)) return tl::unexpected(*failed);
+tl::expected<double, Failure> Verifier::run(const Steps& steps) {
+  arguments_.prepare_for_verification();
+  const double began = monotonic_seconds();
+  if (auto failed = run_steps(device_, steps)) return tl::unexpected(*failed);
+  const double seconds = monotonic_seconds() - began;
+  if (auto failed = arguments_.check_untouched()) return tl::unexpected(*failed);
+  if (device_.info().simulated || reference_.empty()) return seconds;
+  for (std::size_t i = 0; i < reference_.size(); ++i) {
+    const std::size_t index = arguments_.outputs()[i];
+    if (fetched_.size() <= i) fetched_.push_back(device_.allocate_host(arguments_.bytes(index)));
+    arguments_.read(index, fetched_[i]->bytes());
+  }
+  return seconds;
+}
+
+tl::expected<Verifier::Verdict, Failure> Verifier::judge() const {
   if (device_.info().simulated) return Verdict{"simulated", std::nullopt};
   if (reference_.empty()) return Verdict{"unverified", std::nullopt};
   Verdict verdict{kind_, 0.0};
@@ -92,7 +107,7 @@ tl::expected<Verifier::Verdict, Failure> Verifier::verify(const Steps& steps) {
   for (std::size_t i = 0; i < reference_.size(); ++i) {
     const std::size_t index = arguments_.outputs()[i];
     const Argument& argument = problem_.arguments[index];
-    const std::vector<std::byte> output = arguments_.read(index);
+    const std::span<const std::byte> output = fetched_[i]->bytes();
     const Tolerance allowed = tolerance(argument);
     const Comparison comparison = compare(argument.type, output, reference_[i], allowed);
     verdict.max_error = std::max(*verdict.max_error, comparison.max_error);

@@ -27,8 +27,11 @@ class Verifier {
     std::string verification;         ///< "verified", "consistent", "unverified" or "simulated"
     std::optional<double> max_error;  ///< see Comparison; nothing where nothing was compared
   };
-  /// Runs these once, looks for writes out of bounds and compares the outputs.
-  tl::expected<Verdict, Failure> verify(const Steps& steps);
+  /// Runs these once, looks for writes out of bounds, and fetches the outputs. @return the seconds that the run took on
+  /// the host's clock: a little more than the device was busy.
+  tl::expected<double, Failure> run(const Steps& steps);
+  /// Compares the outputs that run() has fetched, which needs no device.
+  tl::expected<Verdict, Failure> judge() const;
 
  private:
   void compute_host_reference();
@@ -41,6 +44,7 @@ class Verifier {
   ArgumentSet& arguments_;
   std::vector<std::vector<std::byte>> reference_;  ///< one per output; empty until it is known
   std::string kind_;                               ///< of the reference: "verified" or "consistent"
+  std::vector<std::unique_ptr<HostMemory>> fetched_;  ///< the last run's outputs
 };
 
 }  // namespace wattune

@@ -11,6 +11,7 @@ constexpr std::array quantities{
     MeasuredQuantity{"time", "s", false, Direction::minimize},
     MeasuredQuantity{"energy", "J", true, Direction::minimize},
     MeasuredQuantity{"power", "W", true, Direction::minimize},
+    MeasuredQuantity{"energy_bound", "J", true, Direction::minimize},
     MeasuredQuantity{"time_min", "s", false, Direction::minimize},
     MeasuredQuantity{"time_spread", "s", false, Direction::minimize},
     MeasuredQuantity{"reset_time", "s"},

@@ -49,7 +49,7 @@ void DeviceSession::open_meter() {
 }
 
 Session::Result DeviceSession::evaluate(const CompileResult& binary, const std::vector<Value>& configuration,
-                                        bool as_reference, std::optional<double> abandon_above) {
+                                        bool as_reference, const EvaluateOptions& wanted) {
   Session::Result result;
   std::optional<Failure> failure;
   if (as_reference) failure = session_->set_reference(binary, configuration);
@@ -58,7 +58,7 @@ Session::Result DeviceSession::evaluate(const CompileResult& binary, const std::
     result.evaluation.message = failure->message;
     result.poisoned = failure->outcome == Outcome::crash || failure->outcome == Outcome::lost_device;
   } else {
-    result = session_->evaluate(binary, configuration, abandon_above);
+    result = session_->evaluate(binary, configuration, wanted);
   }
   result.evaluation.configuration = configuration;
   result.evaluation.board = info().board();

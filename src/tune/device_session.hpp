@@ -27,7 +27,7 @@ class DeviceSession {
 
   /// Evaluates. @param as_reference take this configuration's outputs as the reference first.
   Session::Result evaluate(const CompileResult& binary, const std::vector<Value>& configuration, bool as_reference,
-                           std::optional<double> abandon_above = std::nullopt);
+                           const EvaluateOptions& wanted = {});
 
  private:
   void check_memory() const;

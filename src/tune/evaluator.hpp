@@ -16,6 +16,7 @@ struct Proposal {
   std::vector<Value> configuration;
   std::int64_t number = 0;  ///< how-many-th proposal, from 0
   std::int64_t told = 0;    ///< results the strategy had been told when it proposed this
+  std::string tier = "screen";  ///< "final": to be measured exactly
 };
 
 class Evaluator {

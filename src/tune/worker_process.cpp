@@ -118,9 +118,11 @@ class Worker {
   json evaluate(const json& request) {
     const auto configuration = values(request);
     const auto binary = compile_result_from_json(request.at("binary"));
-    std::optional<double> abandon_above;
-    if (request.contains("abandon_above")) abandon_above = request.at("abandon_above").get<double>();
-    const auto result = device_->evaluate(binary, configuration, request.at("as_reference").get<bool>(), abandon_above);
+    EvaluateOptions wanted;
+    if (request.contains("abandon_above")) wanted.abandon_above = request.at("abandon_above").get<double>();
+    if (request.contains("hopeless_energy")) wanted.hopeless_energy = request.at("hopeless_energy").get<double>();
+    wanted.exact = request.value("exact", false);
+    const auto result = device_->evaluate(binary, configuration, request.at("as_reference").get<bool>(), wanted);
     return {{"evaluation", to_json(result.evaluation, problem_.parameter_names())}, {"poisoned", result.poisoned}};
   }
 

@@ -136,7 +136,7 @@ TEST_F(ExtensionsTest, WindowsOfABatchAreAsLongAsThoseOfTiming) {
   const auto evaluation = observe([&](const Window& window) {
     return Observer::Observations{{"seen", static_cast<double>(window.launches)}};
   });
-  EXPECT_EQ(evaluation.quantities.at("seen").value, 4);  // 4 ms of launches of 1 ms
+  EXPECT_NEAR(evaluation.quantities.at("seen").value, 4, 1e-9);  // 4 ms of launches of 1 ms
   EXPECT_GE(evaluation.quantities.at("seen").n, options.min_batches);
 }
 
@@ -185,7 +185,7 @@ TEST_F(ExtensionsTest, ALaunchFunctionsStepsAreRunInOrderAndTimedTogether) {
   const auto evaluation = evaluate(problem);
   ASSERT_TRUE(evaluation.ok()) << evaluation.message;
   EXPECT_EQ(evaluation.verification, "consistent");
-  EXPECT_NEAR(evaluation.quantities.at("time").value, 3e-3, 1e-9);
+  EXPECT_NEAR(evaluation.quantities.at("time").value, 3e-3 + device.reset_seconds, 1e-9);
   EXPECT_EQ(device.runs, 6);  // for the reference and to verify
 }
 

@@ -381,11 +381,11 @@ TEST_F(SessionTest, ALaunchAboveTheLimitIsNotTimedFurther) {
   const Problem problem = twice_problem();
   Session session(problem, device, nullptr, options);
   const auto binary = device.add("k", twice, [](unsigned) { return 0.06; });
-  const auto abandoned = session.evaluate(binary, {16}, 0.05).evaluation;
+  const auto abandoned = session.evaluate(binary, {16}, {.abandon_above = 0.05}).evaluation;
   EXPECT_TRUE(abandoned.ok());
   EXPECT_THAT(abandoned.quantities.at("time").flags, ElementsAre("abandoned_early"));
   EXPECT_EQ(device.launched, 1u);
-  const auto timed = session.evaluate(binary, {16}, 0.07).evaluation;
+  const auto timed = session.evaluate(binary, {16}, {.abandon_above = 0.07}).evaluation;
   EXPECT_THAT(timed.quantities.at("time").flags, IsEmpty());
   EXPECT_GE(timed.quantities.at("time").n, options.min_batches);
 }
@@ -452,16 +452,43 @@ class SessionWithMeter : public SessionTest {
   VirtualMeter meter{clock, [this](double now) { return device.busy_until > now ? 400.0 : 100.0; }};
 };
 
-TEST_F(SessionWithMeter, EnergyIsMeasuredAfterTime) {
+TEST_F(SessionWithMeter, EnergyAndTimeComeFromOneLoop) {
   std::vector<std::string> phases;
   options.on_phase = [&](std::string_view phase) { phases.emplace_back(phase); };
   const auto result = evaluate(twice_problem(), device.add("k", twice));
   ASSERT_TRUE(result.evaluation.ok()) << result.evaluation.message;
-  EXPECT_THAT(phases, ElementsAre("load", "verify", "warm_up", "time", "energy", "done"));
+  EXPECT_THAT(phases, ElementsAre("load", "verify", "warm_up", "energy", "done"));
   EXPECT_NEAR(result.evaluation.quantities.at("energy").value, 0.4, 0.004);
   EXPECT_NEAR(result.evaluation.quantities.at("power").value, 400, 4);
   EXPECT_NEAR(result.evaluation.quantities.at("time").value, 1e-3, 1e-9);
   EXPECT_GE(result.evaluation.phases.at("energy"), 0);
+}
+
+TEST_F(SessionWithMeter, OutputsAreJudgedAllTheSame) {
+  const auto result = evaluate(twice_problem(), device.add("k", [](const FakeLaunch&) {}));
+  EXPECT_EQ(result.evaluation.outcome, Outcome::correctness);
+  EXPECT_THAT(result.evaluation.quantities, Not(Contains(::testing::Key("energy"))));
+}
+
+TEST_F(SessionWithMeter, AFinalistsWindowIsLonger) {
+  const Problem problem = twice_problem();
+  Session session(problem, device, &meter, options);
+  const auto binary = device.add("k", twice);
+  const auto quick = session.evaluate(binary, {16}).evaluation;
+  const auto exact = session.evaluate(binary, {16}, {.exact = true}).evaluation;
+  EXPECT_EQ(quick.quantities.at("energy").n, 2);
+  EXPECT_GE(exact.quantities.at("energy").n, 12);
+}
+
+TEST_F(SessionWithMeter, WhatIdlePowerAloneMakesHopelessIsNotMeasured) {
+  const Problem problem = twice_problem();
+  Session session(problem, device, &meter, options);
+  const auto result = session.evaluate(device.add("k", twice), {16}, {.hopeless_energy = 0.05}).evaluation;
+  ASSERT_TRUE(result.ok()) << result.message;
+  EXPECT_THAT(result.quantities, Not(Contains(::testing::Key("energy"))));
+  EXPECT_NEAR(result.quantities.at("energy_bound").value, 0.09, 0.002);
+  EXPECT_THAT(result.quantities.at("energy_bound").flags, ElementsAre("lower_bound"));
+  EXPECT_NEAR(result.quantities.at("time").value, 1e-3, 1e-9);
 }
 
 TEST_F(SessionWithMeter, TheEnergyOfResetsIsNotTheKernels) {

@@ -87,6 +87,39 @@ void CudaDevice::expect_work(double flop, double bytes) {
   if (simulation_) simulation_->expect(flop, bytes);
 }
 
+namespace {
+
+/// Memory that the device copies to without a detour: ten times as fast.
+class PageLocked final : public HostMemory {
+ public:
+  PageLocked(std::shared_ptr<CudaSession> session, void* pointer, std::size_t bytes)
+      : session_(std::move(session)), bytes_(static_cast<std::byte*>(pointer), bytes) {}
+  ~PageLocked() override {
+    session_->activate();
+    session_->driver().host_free(bytes_.data());
+  }
+  PageLocked(const PageLocked&) = delete;
+  PageLocked& operator=(const PageLocked&) = delete;
+  [[nodiscard]] std::span<std::byte> bytes() noexcept override { return bytes_; }
+
+ private:
+  std::shared_ptr<CudaSession> session_;
+  std::span<std::byte> bytes_;
+};
+
+}  // namespace
+
+std::unique_ptr<HostMemory> CudaDevice::allocate_host(std::size_t bytes) {
+  session_->activate();
+  const CudaDriver& driver = session_->driver();
+  void* pointer = nullptr;
+  if (driver.host_allocate == nullptr || driver.host_free == nullptr ||
+      driver.host_allocate(&pointer, std::max<std::size_t>(bytes, 1)) != CudaResult::success) {
+    return Device::allocate_host(bytes);
+  }
+  return std::make_unique<PageLocked>(session_, pointer, bytes);
+}
+
 std::unique_ptr<Buffer> CudaDevice::allocate(std::size_t bytes) {
   session_->activate();
   const CudaDriver& driver = session_->driver();

@@ -123,6 +123,7 @@ class CudaDevice final : public Device {
   void expect_work(double flop, double bytes) override;
 
   std::unique_ptr<Buffer> allocate(std::size_t bytes) override;
+  std::unique_ptr<HostMemory> allocate_host(std::size_t bytes) override;
   void write(Buffer& buffer, std::size_t offset, std::span<const std::byte> data) override;
   void read(const Buffer& buffer, std::size_t offset, std::span<std::byte> data) override;
   void copy(Buffer& target, std::size_t target_offset, const Buffer& source, std::size_t source_offset,

@@ -1,0 +1,204 @@
+#include "tune/finalists.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <vector>
+
+#include "result/metrics.hpp"
+#include "result/order.hpp"
+
+namespace wattune {
+
+namespace {
+
+constexpr const char* tier = "final";
+
+void add_flags(Quantity& to, const Quantity& from) {
+  for (const auto& flag : from.flags) {
+    if (std::find(to.flags.begin(), to.flags.end(), flag) == to.flags.end()) to.flags.push_back(flag);
+  }
+}
+
+/// Nothing where a trial lacks the quantity.
+std::optional<Quantity> mean_quantity(std::span<const Evaluation> trials, const std::string& name) {
+  const double n = static_cast<double>(trials.size());
+  Quantity mean{0, "", 0, static_cast<std::int64_t>(trials.size()), {}};
+  double variance_of_trials = 0;
+  for (const auto& trial : trials) {
+    const auto found = trial.quantities.find(name);
+    if (found == trial.quantities.end()) return std::nullopt;
+    mean.value += found->second.value / n;
+    mean.unit = found->second.unit;
+    variance_of_trials += found->second.stderr_value * found->second.stderr_value;
+    add_flags(mean, found->second);
+  }
+  double squares = 0;
+  for (const auto& trial : trials) squares += std::pow(trial.quantities.at(name).value - mean.value, 2);
+  const double of_spread = n > 1 ? std::sqrt(squares / (n - 1) / n) : 0;
+  const double of_trials = std::sqrt(variance_of_trials) / n;
+  // A trial may not know its own error.
+  mean.stderr_value = std::isfinite(of_trials) ? std::max(of_spread, of_trials) : of_spread;
+  return mean;
+}
+
+class Finals {
+ public:
+  Finals(const Problem& problem, const SearchSpace& space, std::span<const Objective> objectives, Evaluator& evaluator,
+         Journal& journal, TuneResult& result, const FinalistOptions& options)
+      : space_(space),
+        objectives_(objectives),
+        evaluator_(evaluator),
+        journal_(journal),
+        result_(result),
+        options_(options),
+        metrics_(problem) {
+    for (const auto& line : journal.before().evaluations) {
+      if (line.tier != tier || !line.ok()) continue;
+      if (const auto point = space.find(line.configuration)) trials_[*point].push_back(line);
+    }
+  }
+
+  void run() {
+    while (!interrupted()) {
+      const auto newcomers = choose();
+      if (newcomers.empty()) return;
+      if (options_.on_note) options_.on_note(fmt::format("measuring the best {} again, longer", newcomers.size()));
+      measure(newcomers);
+      for (const auto& point : newcomers) conclude(point);
+    }
+  }
+
+ private:
+  /// The best by each objective that are no finalists yet: at first so many as asked, later those alone that look
+  /// better than the best finalist.
+  std::vector<Point> choose() {
+    std::vector<Point> chosen;
+    for (const auto& objective : objectives_) {
+      const auto order = ranked(result_.evaluations, competing(result_.evaluations), objective);
+      const std::size_t count = rounds_ == 0 ? options_.count : order.size();
+      for (std::size_t i = 0; i < std::min(count, order.size()); ++i) {
+        const Evaluation& evaluation = result_.evaluations[order[i]];
+        const Point point = space_.find(evaluation.configuration).value();
+        const bool known = finalists_.contains(point);
+        if (known && rounds_ > 0) break;  // what follows is worse than this one
+        if (!known && std::find(chosen.begin(), chosen.end(), point) == chosen.end()) chosen.push_back(point);
+      }
+    }
+    ++rounds_;
+    return chosen;
+  }
+
+  void measure(std::vector<Point> points) {
+    for (std::size_t round = 0; round < options_.most_trials && !interrupted(); ++round) {
+      std::vector<Point> wanted;
+      std::copy_if(points.begin(), points.end(), std::back_inserter(wanted),
+                   [&](const Point& point) { return wants_trial(point, round); });
+      if (wanted.empty()) return;
+      for (const auto& point : wanted) evaluate(point, static_cast<std::int64_t>(round));
+      std::reverse(points.begin(), points.end());
+    }
+  }
+
+  bool wants_trial(const Point& point, std::size_t round) const {
+    if (failed_.contains(point)) return false;
+    const auto found = trials_.find(point);
+    if (found == trials_.end() || found->second.size() < options_.least_trials) return true;
+    if (found->second.size() > round) return false;  // the journal has that many
+    const Evaluation mean = mean_of_trials(found->second);
+    return std::any_of(objectives_.begin(), objectives_.end(), [&](const Objective& objective) {
+      const auto quantity = mean.quantities.find(objective.name);
+      if (quantity == mean.quantities.end()) return false;
+      const double half = student_half_width(found->second.size()) * quantity->second.stderr_value;
+      return half > options_.half_width * std::abs(quantity->second.value);
+    });
+  }
+
+  void evaluate(const Point& point, std::int64_t trial) {
+    if (interrupted()) return;
+    Proposal proposal;
+    proposal.point = point;
+    proposal.configuration = space_.values(point);
+    proposal.tier = tier;
+    proposal.number = -1;
+    evaluator_.submit(std::move(proposal));
+    while (evaluator_.held() > 0) {
+      auto done = evaluator_.next(1.0, options_.wake_fd);
+      if (!done) {
+        if (interrupted()) return;
+        continue;
+      }
+      done->evaluation.tier = tier;
+      done->evaluation.trial = next_trial(point, trial);
+      metrics_.apply(done->evaluation);
+      journal_.append(done->evaluation);
+      if (done->evaluation.ok()) {
+        trials_[point].push_back(done->evaluation);
+      } else {
+        failed_[point] = true;
+      }
+    }
+  }
+
+  /// A number that no trial of the configuration has: they are lines of their own in the journal.
+  std::int64_t next_trial(const Point& point, std::int64_t trial) const {
+    const auto found = trials_.find(point);
+    if (found == trials_.end()) return trial;
+    for (const auto& line : found->second) trial = std::max(trial, line.trial + 1);
+    return trial;
+  }
+
+  void conclude(const Point& point) {
+    finalists_[point] = true;
+    const auto found = trials_.find(point);
+    if (found == trials_.end() || failed_.contains(point)) return;
+    result_.evaluations.push_back(mean_of_trials(found->second));
+  }
+
+  [[nodiscard]] bool interrupted() {
+    if (options_.interrupted && options_.interrupted()) result_.interrupted = true;
+    return result_.interrupted;
+  }
+
+  const SearchSpace& space_;
+  std::span<const Objective> objectives_;
+  Evaluator& evaluator_;
+  Journal& journal_;
+  TuneResult& result_;
+  const FinalistOptions& options_;
+  const MetricSet metrics_;
+  std::map<Point, std::vector<Evaluation>> trials_;
+  std::map<Point, bool> failed_;
+  std::map<Point, bool> finalists_;
+  std::size_t rounds_ = 0;
+};
+
+}  // namespace
+
+double student_half_width(std::size_t samples) {
+  // Quantiles 0.975 for 1 to 10 degrees of freedom; beyond, an approximation good to a percent.
+  constexpr double table[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
+  if (samples < 2) return std::numeric_limits<double>::infinity();
+  const std::size_t freedom = samples - 1;
+  if (freedom <= std::size(table)) return table[freedom - 1];
+  return 1.96 + 2.5 / static_cast<double>(freedom);
+}
+
+Evaluation mean_of_trials(std::span<const Evaluation> trials) {
+  Evaluation result = trials.back();
+  result.quantities.clear();
+  for (const auto& [name, quantity] : trials.front().quantities) {
+    if (auto mean = mean_quantity(trials, name)) result.quantities.emplace(name, std::move(*mean));
+  }
+  return result;
+}
+
+void measure_finalists(const Problem& problem, const SearchSpace& space, std::span<const Objective> objectives,
+                       Evaluator& evaluator, Journal& journal, TuneResult& result, const FinalistOptions& options) {
+  Finals(problem, space, objectives, evaluator, journal, result, options).run();
+}
+
+}  // namespace wattune
