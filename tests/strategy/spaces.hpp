@@ -29,7 +29,7 @@ inline SearchSpace sum_space(const std::string& relation) {
   return SearchSpace::build(parameters, {{sum + relation, "here"}});
 }
 
-/// Sizes, switches and a word, as kernels have them, and a clock: 5,120 points, 4,352 of them valid.
+/// Sizes, switches and a word, as kernels have them, and a clock: 5,120 points, 4,320 of them valid.
 inline SearchSpace kernel_space() {
   return SearchSpace::build({{"x", {16, 32, 64, 128}},
                              {"y", {1, 2, 4, 8}},
