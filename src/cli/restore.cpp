@@ -22,10 +22,8 @@ struct Restored {
 
 Restored restore(const SettingsFolder& folder) {
   Restored restored;
-  if (folder.records(nullptr).empty()) {
-    folder.records(&restored.problems);
-    return restored;
-  }
+  if (folder.records(&restored.problems).empty()) return restored;
+  restored.problems.clear();
   refuse_if_read_only("put device settings back");
   const BoardOpener open = [](const BoardName& name) { return open_nvml_board(name.uuid, name.pci, name.library); };
   restored.reports = restore_all(folder, open, &restored.problems);

@@ -12,8 +12,18 @@ namespace wattune {
 DeviceSession::DeviceSession(const Problem& problem, const std::string& device, bool energy, MeasureOptions options)
     : problem_(problem), backend_(make_backend(backend_of_device(device))), device_(backend_->open(device)) {
   check_memory();
-  if (energy) open_meter();
+  if (energy) {
+    open_meter();
+  } else if (!settings_of(problem_.parameter_names(), problem_.defaults).empty()) {
+    open_clock_meter();
+    options.clock_meter = clock_meter_.get();
+  }
   session_ = std::make_unique<Session>(problem_, *device_, meter_.get(), std::move(options));
+}
+
+/// Only to see whether the device is at the clocks that were set; without it, results are taken on trust.
+void DeviceSession::open_clock_meter() {
+  clock_meter_ = open_nvml_meter(info().uuid, info().pci, nullptr, info().simulated ? simulation_library() : "");
 }
 
 /// Before the content of arguments is made, which takes its time.

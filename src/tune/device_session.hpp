@@ -33,11 +33,13 @@ class DeviceSession {
   void check_memory() const;
   [[noreturn]] void fail_for_memory(const std::string& who, double bytes, double limit) const;
   void open_meter();
+  void open_clock_meter();
 
   const Problem& problem_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<PowerMeter> meter_;
+  std::unique_ptr<PowerMeter> clock_meter_;
   std::unique_ptr<Session> session_;
 };
 

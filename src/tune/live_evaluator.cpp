@@ -55,7 +55,9 @@ LiveEvaluator::LiveEvaluator(const Problem& problem, std::string text, LiveOptio
       text_(std::move(text)),
       options_(std::move(options)),
       pool_(pool_options(options_)),
-      worker_(child_options(options_)) {
+      worker_(child_options(options_)),
+      order_(options_.setting_share_seconds),
+      lock_checked_(!options_.settings || !options_.look_for_lock || options_.verify_only) {
   // An OpenCL compiler uses the device's own processor, or opens a context on the card: not while the worker measures.
   std::error_code error;
   Hasher includes;
@@ -70,6 +72,7 @@ LiveEvaluator::LiveEvaluator(const Problem& problem, std::string text, LiveOptio
 LiveEvaluator::~LiveEvaluator() = default;
 
 std::size_t LiveEvaluator::capacity() const {
+  if (options_.settings && options_.hold_all) return grouping_capacity;
   return 4 * (options_.compile_processes != 0 ? options_.compile_processes : available_cores()) + 4;
 }
 
@@ -85,12 +88,18 @@ json LiveEvaluator::open_request() const {
                   {"energy_ticks", options_.energy_ticks},
                   {"verify_only", options_.verify_only}};
   if (!problem_.problem_size.empty()) request["problem_size"] = problem_.problem_size;
+  if (!options_.device_settings.empty()) {
+    json settings = json::object();
+    for (const auto& parameter : options_.device_settings) settings[parameter.name] = to_json(parameter.values);
+    request["device_settings"] = settings;
+  }
   return request;
 }
 
 std::optional<DeviceInfo> LiveEvaluator::start(int wake_fd) {
   while (!opened_) {
-    if (worker_.state() == WorkerClient::State::none) worker_.start(open_request(), options_.open_timeout_seconds);
+    if (worker_.state() == WorkerClient::State::none) start_worker();
+    if (options_.settings) options_.settings->keep_alive();
     wait(1.0, wake_fd);
     pollfd wake{wake_fd, POLLIN, 0};
     if (wake_fd >= 0 && ::poll(&wake, 1, 0) > 0) return std::nullopt;
@@ -112,7 +121,8 @@ void LiveEvaluator::check_includes() const {
 void LiveEvaluator::submit(Proposal proposal) {
   check_includes();
   const int deaths = deaths_ == nullptr ? 0 : deaths_->count(proposal.configuration);
-  Entry entry{std::move(proposal), "", nullptr, deaths};
+  const DeviceSettings settings = settings_of(problem_.parameter_names(), proposal.configuration);
+  Entry entry{std::move(proposal), "", nullptr, deaths, settings};
   if (deaths >= max_attempts) {
     finish_failed(std::move(entry), Outcome::crash,
                   fmt::format("{} workers died; this run was killed before it could say so", deaths));
@@ -159,6 +169,7 @@ std::optional<Evaluator::Done> LiveEvaluator::next(double seconds, int wake_fd) 
 }
 
 void LiveEvaluator::advance() {
+  if (options_.settings) options_.settings->keep_alive();
   pool_.pump();
   finish_uncompilable();
   drive_worker();
@@ -176,6 +187,7 @@ void LiveEvaluator::wait(double seconds, int wake_fd) {
   std::vector<pollfd> entries;
   pool_.add_poll_entries(entries);
   if (const auto deadline = pool_.seconds_to_deadline()) seconds = std::min(seconds, *deadline);
+  if (options_.settings) seconds = std::min(seconds, options_.settings->keep_alive_seconds());
   if (worker_.state() != WorkerClient::State::none) {
     entries.push_back({worker_.fd(), POLLIN, 0});
     if (worker_.state() != WorkerClient::State::idle) {
@@ -202,7 +214,17 @@ void LiveEvaluator::drive_worker() {
              monotonic_seconds() > worker_.deadline()) {
     handle_timeout();
   }
-  if (worker_.state() == State::none) worker_.start(open_request(), options_.open_timeout_seconds);
+  if (worker_.state() == State::none) start_worker();
+}
+
+double LiveEvaluator::device_seconds() const {
+  return options_.clock != nullptr ? options_.clock->now() : monotonic_seconds();
+}
+
+/// The settings server kills the worker, too, when this process is lost.
+void LiveEvaluator::start_worker() {
+  worker_.start(open_request(), options_.open_timeout_seconds);
+  if (options_.settings) options_.settings->add_worker(worker_.pid());
 }
 
 void LiveEvaluator::handle_message(const json& message) {
@@ -226,6 +248,8 @@ void LiveEvaluator::handle_message(const json& message) {
     request_reference();
   } else if (state == WorkerClient::State::referencing) {
     handle_reference_answer(message);
+  } else if (state == WorkerClient::State::probing) {
+    handle_probe(message);
   } else {
     handle_answer(message);
   }
@@ -253,8 +277,15 @@ double LiveEvaluator::limit_of_phase(const std::string& phase) const {
   return std::min(limit, launch_limit_.of_phase(phase).value_or(limit));
 }
 
-void LiveEvaluator::recorded(const Evaluation& evaluation) {
+void LiveEvaluator::learn(const Evaluation& evaluation) {
   launch_limit_.learn(evaluation);
+  const auto energy = evaluation.quantities.find("energy");
+  if (!evaluation.ok() || energy == evaluation.quantities.end()) return;
+  least_energy_ = std::min(least_energy_.value_or(energy->second.value), energy->second.value);
+}
+
+void LiveEvaluator::recorded(const Evaluation& evaluation) {
+  learn(evaluation);
   if (deaths_ != nullptr) deaths_->forget(evaluation.configuration);
 }
 
@@ -262,7 +293,7 @@ void LiveEvaluator::handle_answer(const json& message) {
   Entry entry = std::move(*current_);
   current_.reset();
   Evaluation evaluation = evaluation_from_json(message.at("evaluation"), problem_.parameter_names());
-  launch_limit_.learn(evaluation);
+  learn(evaluation);
   if (reference_ == Reference::from_first && evaluation.ok()) {
     reference_binary_ = entry.binary;
     reference_key_ = entry.key;
@@ -286,6 +317,8 @@ void LiveEvaluator::handle_death() {
     }
   } else if (state == WorkerClient::State::referencing) {
     reference_failed(fmt::format("its worker {}", how));
+  } else if (state == WorkerClient::State::probing) {
+    probe_failed(fmt::format("its worker {}", how));
   } else if (current_) {
     Entry entry = std::move(*current_);
     current_.reset();
@@ -387,28 +420,105 @@ void LiveEvaluator::reference_failed(const std::string& reason) {
 // ---- evaluations
 
 void LiveEvaluator::send_next() {
-  for (auto entry = waiting_.begin(); entry != waiting_.end(); ++entry) {
-    auto binary = entry->binary ? entry->binary : pool_.find(entry->key);
-    if (!binary) {
-      // Its binary may have been dropped to make room; asking again is harmless where it is under way.
-      pool_.add(entry->key, compile_request(entry->proposal.configuration));
-      continue;
-    }
-    current_ = std::move(*entry);
-    waiting_.erase(entry);
-    current_->binary = binary;
-    json request = {{"op", "evaluate"},
-                    {"binary", wattune::to_json(**binary)},
-                    {"configuration", to_json(current_->proposal.configuration)},
-                    {"as_reference", reference_ == Reference::from_first}};
-    if (const auto fastest = launch_limit_.fastest(); options_.abandon_factor && fastest) {
-      request["abandon_above"] = *options_.abandon_factor * *fastest;
-    }
-    profile_.idle_ended(monotonic_seconds() - idle_since_);
-    limit_ = options_.phase_timeout_seconds;
-    worker_.request(request, WorkerClient::State::evaluating, limit_);
+  const auto next = next_ready();
+  if (!next) return;
+  if (!lock_checked_) {
+    send_probe(*waiting_[*next].binary, waiting_[*next].proposal.configuration);
     return;
   }
+  Entry entry = std::move(waiting_[*next]);
+  waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(*next));
+  if (apply_settings(entry)) send(std::move(entry));
+}
+
+/// The waiting entry to evaluate next, with its binary; nothing while that is being compiled. Where settings are tuned,
+/// the device waits for a binary rather than go to another setting and come back.
+std::optional<std::size_t> LiveEvaluator::next_ready() {
+  std::vector<DeviceSettings> settings;
+  for (const auto& entry : waiting_) {
+    // What is to be measured exactly is interleaved as it was proposed.
+    if (entry.proposal.tier == "final") break;
+    settings.push_back(entry.settings);
+  }
+  if (settings.empty() && !waiting_.empty()) settings.push_back(waiting_.front().settings);
+  const auto order = order_.order(settings, device_seconds());
+  for (const std::size_t index : order) {
+    Entry& entry = waiting_[index];
+    if (options_.settings && entry.settings != settings[order.front()]) break;
+    if (!entry.binary) entry.binary = pool_.find(entry.key);
+    if (entry.binary) return index;
+    // Its binary may have been dropped to make room; asking again is harmless where it is under way.
+    pool_.add(entry.key, compile_request(entry.proposal.configuration));
+  }
+  return std::nullopt;
+}
+
+/// @return false where the board does not take the entry's settings: it has failed.
+bool LiveEvaluator::apply_settings(Entry& entry) {
+  if (!options_.settings || options_.verify_only) return true;
+  const std::string refusal = options_.settings->set(entry.settings);
+  order_.begin(entry.settings, device_seconds());
+  if (refusal.empty()) return true;
+  finish_failed(std::move(entry), Outcome::measurement, refusal);
+  return false;
+}
+
+void LiveEvaluator::send(Entry entry) {
+  current_ = std::move(entry);
+  json request = {{"op", "evaluate"},
+                  {"binary", wattune::to_json(**current_->binary)},
+                  {"configuration", to_json(current_->proposal.configuration)},
+                  {"as_reference", reference_ == Reference::from_first}};
+  if (const auto fastest = launch_limit_.fastest(); options_.abandon_factor && fastest) {
+    request["abandon_above"] = *options_.abandon_factor * *fastest;
+  }
+  if (options_.skip_hopeless && least_energy_) request["hopeless_energy"] = *least_energy_;
+  request["exact"] = current_->proposal.tier == "final";
+  profile_.idle_ended(monotonic_seconds() - idle_since_);
+  limit_ = options_.phase_timeout_seconds;
+  worker_.request(request, WorkerClient::State::evaluating, limit_);
+}
+
+// ---- somebody else's clock lock
+
+void LiveEvaluator::send_probe(const CompileOutcome& binary, const std::vector<Value>& configuration) {
+  limit_ = options_.phase_timeout_seconds;
+  worker_.request({{"op", "probe"}, {"binary", wattune::to_json(*binary)}, {"configuration", to_json(configuration)}},
+                  WorkerClient::State::probing, limit_);
+}
+
+/// A lock cannot be read, only seen: the clock stays low under load although nothing holds it back.
+void LiveEvaluator::handle_probe(const json& message) {
+  if (message.contains("failure")) {
+    probe_failed(message.at("failure").at("message").get<std::string>());
+    return;
+  }
+  lock_checked_ = true;
+  const auto& clocks = options_.settings->capabilities().sm_clocks;
+  if (!message.contains("sm_clock") || clocks.empty()) {
+    note("whether somebody else has locked the clock is not known: the device does not tell its clock");
+    return;
+  }
+  constexpr double well_below = 0.8;
+  const double clock = message.at("sm_clock");
+  if (clock >= well_below * clocks.back() || !message.at("reasons").empty()) return;
+  throw DeviceError(fmt::format(
+      "the SM clock of {} ({}) stays at {:.0f} MHz under load although nothing holds it back: somebody seems to have "
+      "locked it, which cannot be read and would be lost. Ask who did; give --restore-clock {:.0f} to lock it to that "
+      "again afterwards, or --assume-no-lock to leave it unlocked",
+      device_.name, device_.uuid, clock * 1e-6, clock * 1e-6));
+}
+
+void LiveEvaluator::probe_failed(const std::string& why) {
+  constexpr int most = 5;
+  if (++failed_probes_ < most) {
+    // The next one may do: this one fails by itself when its turn comes.
+    if (waiting_.size() > 1) std::rotate(waiting_.begin(), waiting_.begin() + 1, waiting_.end());
+    return;
+  }
+  throw DeviceError(fmt::format("whether somebody else has locked the clock of {} cannot be found out, for no "
+                                "configuration runs ({}); give --assume-no-lock if nobody has",
+                                device_.id, why.substr(0, why.find('\n'))));
 }
 
 void LiveEvaluator::finish_uncompilable() {

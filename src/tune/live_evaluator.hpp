@@ -7,12 +7,15 @@
 #include <memory>
 #include <string>
 
+#include "base/clock.hpp"
 #include "problem/problem.hpp"
+#include "settings/client.hpp"
 #include "store/death_log.hpp"
 #include "tune/compile_pool.hpp"
 #include "tune/evaluator.hpp"
 #include "tune/launch_limit.hpp"
 #include "tune/profile.hpp"
+#include "tune/setting_order.hpp"
 #include "tune/worker_client.hpp"
 
 namespace wattune {
@@ -20,7 +23,7 @@ namespace wattune {
 struct LiveOptions {
   std::string device;                  ///< as the user names it
   bool energy = false;                 ///< measure energy too; a device without a meter is an error then
-  unsigned energy_ticks = 3;           ///< ticks of the meter's counter that an energy window spans
+  unsigned energy_ticks = 2;           ///< ticks of the meter's counter that an energy window spans
   bool verify_only = false;            ///< run and verify, measure nothing
   double phase_timeout_seconds = 60;   ///< a phase of an evaluation (verify, time, ...) that takes longer is a timeout
   /// A launch that is slower than the fastest so far by far more than any legitimate configuration is a timeout too,
@@ -32,6 +35,15 @@ struct LiveOptions {
   std::string cache_folder;            ///< of compiled variants; empty: none
   /// A configuration slower than the fastest so far by more than this factor is not timed further.
   std::optional<double> abandon_factor;
+  /// Energy is minimised, and nothing else: what certainly uses more than the best so far is not measured further.
+  bool skip_hopeless = false;
+  /// Of a board that it holds; null where no parameter is a device setting.
+  std::shared_ptr<SettingsClient> settings;
+  std::vector<Parameter> device_settings;  ///< as in ReadOptions: with these the problem was read
+  bool look_for_lock = true;  ///< before the first setting: whether somebody else has locked the clock
+  bool hold_all = false;      ///< proposals depend on no results: hold many, so that those of a setting come together
+  double setting_share_seconds = 0;    ///< see SettingOrder
+  Clock* clock = nullptr;              ///< device time, by which that counts; null: real time
   std::string log_file;                ///< where the children's own output goes
   std::vector<std::string> environment;///< for the children
   std::function<void(const std::string&)> on_note;  ///< notable events, one line each
@@ -69,6 +81,7 @@ class LiveEvaluator : public Evaluator {
     std::string key;
     std::shared_ptr<const CompileOutcome> binary;  ///< once it is given to the worker
     int attempts = 0;                             ///< workers that died of it
+    DeviceSettings settings;                      ///< of the configuration
   };
   /// How the outputs to compare with come about.
   enum class Reference { ready, wanted, from_first };
@@ -79,6 +92,7 @@ class LiveEvaluator : public Evaluator {
   void handle_phase(const nlohmann::json& message);
   void handle_answer(const nlohmann::json& message);
   void handle_reference_answer(const nlohmann::json& message);
+  void learn(const Evaluation& evaluation);
   void handle_death();
   void handle_timeout();
   [[nodiscard]] double limit_of_phase(const std::string& phase) const;
@@ -86,6 +100,14 @@ class LiveEvaluator : public Evaluator {
   void request_reference();
   void send_reference();
   void send_next();
+  [[nodiscard]] std::optional<std::size_t> next_ready();
+  void send(Entry entry);
+  bool apply_settings(Entry& entry);
+  void start_worker();
+  [[nodiscard]] double device_seconds() const;
+  void send_probe(const CompileOutcome& binary, const std::vector<Value>& configuration);
+  void handle_probe(const nlohmann::json& message);
+  void probe_failed(const std::string& why);
   void finish_uncompilable();
   void finish(Entry entry, Evaluation evaluation);
   void finish_failed(Entry entry, Outcome outcome, const std::string& message);
@@ -118,9 +140,14 @@ class LiveEvaluator : public Evaluator {
   std::deque<Done> finished_;
   DeathLog* deaths_ = nullptr;
   LaunchLimit launch_limit_;
+  std::optional<double> least_energy_;  ///< J a launch
   double limit_ = 0;                 ///< seconds, of the phase under way
   Profile profile_;
   double idle_since_ = 0;            ///< when the worker became idle
+
+  SettingOrder order_;
+  bool lock_checked_ = false;
+  int failed_probes_ = 0;
 
   std::string reference_needs_ = "nothing";
   Reference reference_ = Reference::ready;

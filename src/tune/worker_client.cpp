@@ -46,17 +46,17 @@ Child::Exit WorkerClient::end(bool by_itself) {
   return exit;
 }
 
-std::vector<FoundDevices> find_devices(const std::vector<std::string>& backends, double timeout_seconds) {
+std::vector<FoundDevices> find_devices(const std::vector<std::string>& backends, double timeout_seconds, bool details) {
   std::vector<FoundDevices> all;
   for (const auto& backend : backends) {
-    FoundDevices found{backend, {}, ""};
+    FoundDevices found{backend, {}, "", {}};
     ChildOptions options;
     options.stderr_file = "/dev/null";
     Child child = Child::start(own_executable(), {worker_command}, options);
     pollfd entry{child.channel().fd(), POLLIN, 0};
     std::optional<json> reply;
     const double deadline = monotonic_seconds() + timeout_seconds;
-    if (child.channel().send({{"op", "devices"}, {"backend", backend}})) {
+    if (child.channel().send({{"op", "devices"}, {"backend", backend}, {"details", details}})) {
       while (!reply && !child.channel().closed() && monotonic_seconds() < deadline) {
         ::poll(&entry, 1, static_cast<int>(std::ceil(1e3 * std::max(0.0, deadline - monotonic_seconds()))));
         reply = child.channel().try_receive();
@@ -70,6 +70,7 @@ std::vector<FoundDevices> find_devices(const std::vector<std::string>& backends,
       found.problem = reply->at("error");
     } else {
       for (const auto& device : reply->at("devices")) found.devices.push_back(device_from_json(device));
+      for (const auto& device : reply->at("details")) found.details.push_back(device.dump());
       if (found.devices.empty()) found.problem = "no device";
     }
     all.push_back(std::move(found));

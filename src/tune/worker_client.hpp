@@ -14,7 +14,7 @@ namespace wattune {
 /// A worker, what it is doing, and until when that may take.
 class WorkerClient {
  public:
-  enum class State { none, opening, referencing, idle, evaluating };
+  enum class State { none, opening, referencing, probing, idle, evaluating };
 
   explicit WorkerClient(ChildOptions child) : child_options_(std::move(child)) {}
 
@@ -23,6 +23,7 @@ class WorkerClient {
   [[nodiscard]] const std::string& phase() const noexcept { return phase_; }
   [[nodiscard]] double deadline() const noexcept { return deadline_; }
   [[nodiscard]] int fd() { return child_->channel().fd(); }
+  [[nodiscard]] pid_t pid() const { return child_->pid(); }
 
   /// Starts a process and sends it a first request.
   void start(const nlohmann::json& open_request, double timeout_seconds);
@@ -56,8 +57,13 @@ struct FoundDevices {
   std::string backend;
   std::vector<DeviceInfo> devices;
   std::string problem;  ///< why there are none; empty where there are
+  std::vector<std::string> details{};  ///< of each device, where asked for: JSON as device_details() gives it
 };
-std::vector<FoundDevices> find_devices(const std::vector<std::string>& backends, double timeout_seconds = 60);
+std::vector<FoundDevices> find_devices(const std::vector<std::string>& backends, double timeout_seconds = 60,
+                                       bool details = false);
+
+/// The backends whose devices run kernels of these languages, in the order in which they are preferred.
+std::vector<std::string> backends_for(const std::vector<std::string>& languages);
 
 /// The backends whose devices run kernels of these languages, in the order in which they are preferred.
 std::vector<std::string> backends_for(const std::vector<std::string>& languages);

@@ -13,6 +13,7 @@
 #include "tune/backends.hpp"
 #include "tune/compile_cached.hpp"
 #include "tune/child_processes.hpp"
+#include "tune/device_details.hpp"
 #include "tune/device_session.hpp"
 #include "tune/wire.hpp"
 
@@ -66,14 +67,19 @@ class Worker {
     if (operation == "devices") return devices(request);
     if (operation == "open") return open(request);
     if (operation == "reference") return reference(request);
+    if (operation == "probe") return probe(request);
     if (operation == "evaluate") return evaluate(request);
     throw RunError("a worker does not know the request '" + operation + "'");
   }
 
   static json devices(const json& request) {
     json found = json::array();
-    for (const auto& device : make_backend(request.at("backend"))->devices()) found.push_back(to_json(device));
-    return {{"devices", found}};
+    json details = json::array();
+    for (const auto& device : make_backend(request.at("backend"))->devices()) {
+      found.push_back(to_json(device));
+      if (request.at("details").get<bool>()) details.push_back(device_details(device));
+    }
+    return {{"devices", found}, {"details", details}};
   }
 
   json open(const json& request) {
@@ -81,6 +87,13 @@ class Worker {
     options.language = request.at("language");
     if (request.contains("problem_size")) {
       options.problem_size = request.at("problem_size").get<std::vector<std::int64_t>>();
+    }
+    if (request.contains("device_settings")) {
+      for (const auto& [name, list] : request.at("device_settings").items()) {
+        Parameter parameter{name, {}};
+        for (const auto& value : list) parameter.values.push_back(value_from_json(value));
+        options.device_settings.push_back(std::move(parameter));
+      }
     }
     problem_ = parse_problem(request.at("text").get<std::string>(), request.at("file").get<std::string>(), options);
     if (problem_.hash != request.at("hash").get<std::string>()) {
@@ -113,6 +126,15 @@ class Worker {
   json reference(const json& request) {
     const auto failure = device_->session().set_reference(compile_result_from_json(request.at("binary")), values(request));
     return failure ? json{{"failure", to_json(*failure)}} : json{{"reference", true}};
+  }
+
+  json probe(const json& request) {
+    const auto reading =
+        device_->session().clocks_under_load(compile_result_from_json(request.at("binary")), values(request));
+    if (!reading) return {{"failure", to_json(reading.error())}};
+    json reply = {{"probe", true}, {"reasons", reading->throttle_reasons}};
+    if (reading->sm_clock_hz) reply["sm_clock"] = *reading->sm_clock_hz;
+    return reply;
   }
 
   json evaluate(const json& request) {
