@@ -66,7 +66,7 @@ void read_field(std::uint32_t board, NvmlFieldValue& value) {
       return;
     }
     value.type = NvmlValueType::unsigned_long_long;
-    value.value.long_value = static_cast<unsigned long long>(counter_joules(board) * 1e3);
+    value.value.unsigned_long_long = static_cast<unsigned long long>(counter_joules(board) * 1e3);
   }
   const bool is_power = value.field == field::power_average || value.field == field::power_instant;
   if (is_power) pass_power_sensor(board);
@@ -74,12 +74,12 @@ void read_field(std::uint32_t board, NvmlFieldValue& value) {
     value.timestamp = static_cast<long long>(physics.now() * 1e6);
     const bool whole_board = value.scope == 0;
     if (value.field == field::power_average && whole_board && sensors.average.present()) {
-      value.value.int_value = milli(average_power(physics, slot));
+      value.value.unsigned_int = milli(average_power(physics, slot));
     } else if (value.field == field::power_instant && whole_board && sensors.instant.present()) {
-      value.value.int_value = milli(instant_power(physics, slot));
+      value.value.unsigned_int = milli(instant_power(physics, slot));
     } else if (const std::uint64_t reason = reason_of(value.field); reason != 0) {
       value.type = NvmlValueType::unsigned_long_long;
-      value.value.long_value = physics.throttle_nanoseconds(reason);
+      value.value.unsigned_long_long = physics.throttle_nanoseconds(reason);
     } else if (value.field != field::total_energy) {
       value.result = NvmlResult::not_supported;
     }
@@ -126,10 +126,9 @@ WATTUNE_SIM_EXPORT NvmlResult nvmlDeviceGetFieldValues(NvmlDevice device, int co
 WATTUNE_SIM_EXPORT NvmlResult nvmlDeviceGetSamples(NvmlDevice device, int type, unsigned long long last_seen,
                                                    NvmlValueType* value_type, unsigned* count, NvmlSample* samples) {
   return call(device, "samples", &CallCosts::samples, [&](std::uint32_t board) {
-    constexpr int total_power = 0;
     Machine& machine = Machine::instance();
     const Description& description = machine.description(board);
-    if (type != total_power || !description.sensors.samples.present()) return NvmlResult::not_supported;
+    if (type != nvml_total_power_samples || !description.sensors.samples.present()) return NvmlResult::not_supported;
     *value_type = NvmlValueType::unsigned_int;
     if (samples == nullptr) {
       *count = description.sensors.sample_count;
@@ -143,7 +142,7 @@ WATTUNE_SIM_EXPORT NvmlResult nvmlDeviceGetSamples(NvmlDevice device, int type, 
     for (std::size_t i = 0; i < given; ++i) {
       samples[i].timestamp = static_cast<unsigned long long>(found[i].time * 1e6 + 0.5);
       samples[i].value = {};
-      samples[i].value.int_value = milli(found[i].watts);
+      samples[i].value.unsigned_int = milli(found[i].watts);
     }
     *count = static_cast<unsigned>(given);
     return NvmlResult::success;

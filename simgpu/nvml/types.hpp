@@ -37,29 +37,7 @@ struct NvmlProcessOld {
   unsigned long long used_memory;
 };
 
-union NvmlValue {
-  double real;
-  unsigned int_value;
-  unsigned long long long_value;
-};
-
-enum class NvmlValueType : int { real = 0, unsigned_int = 1, unsigned_long = 2, unsigned_long_long = 3 };
-
-struct NvmlFieldValue {
-  unsigned field;
-  unsigned scope;
-  long long timestamp;  ///< us
-  long long latency;    ///< us
-  NvmlValueType type;
-  NvmlResult result;
-  NvmlValue value;
-};
 static_assert(sizeof(NvmlFieldValue) == 40);
-
-struct NvmlSample {
-  unsigned long long timestamp;  ///< us
-  NvmlValue value;
-};
 
 namespace field {
 constexpr unsigned total_energy = 83;

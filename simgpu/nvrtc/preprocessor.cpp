@@ -7,12 +7,18 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 namespace wattune::simgpu {
 
 namespace {
 
+// Sources that grow without end when macros are replaced or files included are cut off here.
 constexpr int deepest_include = 64;
+constexpr int most_includes = 10000;
+constexpr std::size_t deepest_macro = 200;
+constexpr std::size_t most_tokens = 1 << 22;
+constexpr std::uintmax_t largest_file = 64 << 20;
 
 bool begins_identifier(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -101,7 +107,7 @@ std::vector<Token> tokens_of(std::string_view text) {
 }
 
 void Preprocessor::run(std::string_view text, const std::string& file) {
-  if (depth_ >= deepest_include) return;
+  if (depth_ >= deepest_include || ++runs_ > most_includes) return;
   ++depth_;
   const std::string plain = without_comments(text);
   const std::size_t conditions_before = conditions_.size();
@@ -212,6 +218,8 @@ void Preprocessor::include(std::string_view text, const Place& place) {
   for (const auto& folder : folders) {
     const auto path = (std::filesystem::path(folder) / name).lexically_normal();
     if (once_.contains(path.string())) return;
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error) || std::filesystem::file_size(path, error) > largest_file) continue;
     std::ifstream file(path);
     if (!file) continue;
     const std::string content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -241,8 +249,10 @@ void Preprocessor::define_macro(std::string_view text) {
 void Preprocessor::expand(std::span<const Token> tokens, std::vector<Token>& result,
                           std::vector<std::string>& open) const {
   for (const Token& token : tokens) {
+    if (result.size() > most_tokens) return;
     const auto macro = token.kind == Token::Kind::identifier ? macros_.find(token.text) : macros_.end();
-    if (macro == macros_.end() || std::find(open.begin(), open.end(), token.text) != open.end()) {
+    if (macro == macros_.end() || open.size() > deepest_macro ||
+        std::find(open.begin(), open.end(), token.text) != open.end()) {
       result.push_back(token);
       continue;
     }

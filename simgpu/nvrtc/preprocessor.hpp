@@ -68,7 +68,8 @@ class Preprocessor {
   std::vector<Token> tokens_;
   std::vector<std::string> errors_;
   bool makes_names_ = false;
-  int depth_ = 0;
+  int depth_ = 0;  ///< of includes
+  int runs_ = 0;   ///< texts read
 };
 
 /// An integer expression of numbers and known names. Nothing where it is none, or a name is not known.

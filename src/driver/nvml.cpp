@@ -22,6 +22,8 @@ void load_functions(Nvml& nvml) {
   library.optional(nvml.power_usage, "nvmlDeviceGetPowerUsage");
   library.optional(nvml.clock_info, "nvmlDeviceGetClockInfo");
   library.optional(nvml.temperature, "nvmlDeviceGetTemperature");
+  library.optional(nvml.field_values, "nvmlDeviceGetFieldValues");
+  library.optional(nvml.samples, "nvmlDeviceGetSamples");
   library.optional(nvml.clock_event_reasons, "nvmlDeviceGetCurrentClocksEventReasons");
   if (nvml.clock_event_reasons == nullptr) {
     library.optional(nvml.clock_event_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");

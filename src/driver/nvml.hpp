@@ -36,6 +36,48 @@ inline constexpr unsigned long long nvml_reason_software_thermal = 0x20;
 inline constexpr unsigned long long nvml_reason_hardware_thermal = 0x40;
 inline constexpr unsigned long long nvml_reason_power_brake = 0x80;
 
+/// nvmlValueType_t.
+enum class NvmlValueType : int {
+  real = 0,
+  unsigned_int = 1,
+  unsigned_long = 2,
+  unsigned_long_long = 3,
+  signed_long_long = 4,
+  signed_int = 5,
+};
+
+/// nvmlValue_t: which member counts, a type beside it tells.
+union NvmlValue {
+  double real;
+  unsigned unsigned_int;
+  unsigned long unsigned_long;
+  unsigned long long unsigned_long_long;
+  long long signed_long_long;
+  int signed_int;
+};
+
+/// nvmlFieldValue_t. Each has a result and a type of its own.
+struct NvmlFieldValue {
+  unsigned field;
+  unsigned scope;
+  long long timestamp;  ///< us
+  long long latency;    ///< us
+  NvmlValueType type;
+  NvmlResult result;
+  NvmlValue value;
+};
+
+/// nvmlSample_t.
+struct NvmlSample {
+  unsigned long long timestamp;  ///< us
+  NvmlValue value;
+};
+
+/// NVML_FI_DEV_POWER_INSTANT: milliwatts.
+inline constexpr unsigned nvml_field_power_instant = 186;
+/// NVML_TOTAL_POWER_SAMPLES: milliwatts.
+inline constexpr int nvml_total_power_samples = 0;
+
 /// NVML_DEVICE_UUID_V2_BUFFER_SIZE.
 inline constexpr unsigned nvml_uuid_bytes = 96;
 
@@ -62,6 +104,10 @@ struct Nvml {
                             unsigned* celsius) = nullptr;  // nvmlDeviceGetTemperature (optional)
   NvmlResult (*clock_event_reasons)(NvmlDevice, unsigned long long*) =
       nullptr;  // nvmlDeviceGetCurrentClocksEventReasons, else ...ThrottleReasons (optional)
+
+  NvmlResult (*field_values)(NvmlDevice, int count, NvmlFieldValue*) = nullptr;  // nvmlDeviceGetFieldValues (optional)
+  NvmlResult (*samples)(NvmlDevice, int type, unsigned long long last_seen, NvmlValueType*, unsigned* count,
+                        NvmlSample*) = nullptr;  // nvmlDeviceGetSamples (optional); null for samples asks for their number
 
   [[nodiscard]] std::string describe(NvmlResult result) const;
 };
