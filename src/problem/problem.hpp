@@ -180,7 +180,7 @@ struct ReadOptions {
   bool space_only = false;
   /// Parameters of device settings, resolved for a device: they replace those of the file, or join them. Their default
   /// is the last value.
-  std::vector<Parameter> device_settings;
+  std::vector<Parameter> device_settings = {};
 };
 
 /// Reads and checks a problem file.
