@@ -124,7 +124,11 @@ void Machine::map(const std::string& file) {
   if (fd < 0) fail_for_file(file, std::strerror(errno));
   struct Closer {
     int fd;
-    ~Closer() { ::close(fd); }
+    ~Closer() {
+      // The mapping keeps the open file, and with it the lock, beyond this descriptor.
+      ::flock(fd, LOCK_UN);
+      ::close(fd);
+    }
   } const closer{fd};
   if (::flock(fd, LOCK_EX) != 0) fail_for_file(file, std::strerror(errno));
   struct stat status {};
