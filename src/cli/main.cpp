@@ -92,6 +92,28 @@ std::string strategy_help() {
   return text;
 }
 
+/// Options of `tune` and `run` alike.
+void add_settings(CLI::App& command, SettingChoice& choice, bool many) {
+  const std::string values = many ? "a list (A,B,C), a range (LO:HI), N values of a range (LO:HI:N), N of all (:N), or all"
+                                  : "one value";
+  auto add = [&](const char* name, std::string& text, const std::string& what) {
+    command.add_option(name, text, what + values)->type_name("VALUES")->check(not_empty());
+  };
+  add("--clocks", choice.clocks, "SM clocks in MHz: ");
+  add("--memory-clocks", choice.memory_clocks, "Memory clocks in MHz: ");
+  add("--power-limits", choice.power_limits, "Power limits in W: ");
+  command.add_flag("--allow-settings", choice.allowed,
+                   "Allow clocks and power limits to be changed; they are put back at the end, however that comes");
+  command.add_option("--settings-wait", choice.wait_seconds,
+                     "Seconds to wait for a device whose settings another run has; default: end at once")
+      ->type_name("S")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--restore-clock", choice.restore_clock,
+                     "MHz that the SM clock is locked to by somebody else, and is locked to again at the end")
+      ->type_name("MHZ")
+      ->check(not_empty());
+}
+
 void add_tune(CLI::App& app, TuneArguments& arguments) {
   auto* command = app.add_subcommand("tune", "Compile, run, verify and measure configurations; name the best");
   command->add_option("PROBLEM", arguments.problem, "Problem file (T1 JSON)")->required();
@@ -145,6 +167,9 @@ void add_tune(CLI::App& app, TuneArguments& arguments) {
                       "(default 5)");
   command->add_flag("--no-skip", arguments.no_skip,
                     "Where energy alone is minimised: measure also the energy of what cannot be the best");
+  add_settings(*command, arguments.settings, true);
+  command->add_flag("--assume-no-lock", arguments.settings.assume_no_lock,
+                    "Do not look whether somebody else has locked the clock, which the run would unlock at its end");
   command->add_flag("--verify-only", arguments.verify_only, "Run and verify each configuration once; measure nothing");
   command->add_flag("--keep-going", arguments.keep_going, "Go on where no configuration builds");
   command->add_option("--abandon-above", arguments.abandon_above,
@@ -163,28 +188,6 @@ void add_tune(CLI::App& app, TuneArguments& arguments) {
       "  wattune tune kernels/gemm/problem.json\n"
       "  wattune tune kernels/gemm/problem.json --device opencl:0 --problem-size 256,256,256 --budget 40\n"
       "  wattune tune kernels/gemm/problem.json --device cuda:0 --minimize energy --minimize time --budget 200,30min");
-}
-
-/// Options of `tune` and `run` alike.
-void add_settings(CLI::App& command, SettingChoice& choice, bool many) {
-  const std::string values = many ? "a list (A,B,C), a range (LO:HI), N values of a range (LO:HI:N), N of all (:N), or all"
-                                  : "one value";
-  auto add = [&](const char* name, std::string& text, const std::string& what) {
-    command.add_option(name, text, what + values)->type_name("VALUES")->check(not_empty());
-  };
-  add("--clocks", choice.clocks, "SM clocks in MHz: ");
-  add("--memory-clocks", choice.memory_clocks, "Memory clocks in MHz: ");
-  add("--power-limits", choice.power_limits, "Power limits in W: ");
-  command.add_flag("--allow-settings", choice.allowed,
-                   "Allow clocks and power limits to be changed; they are put back at the end, however that comes");
-  command.add_option("--settings-wait", choice.wait_seconds,
-                     "Seconds to wait for a device whose settings another run has; default: end at once")
-      ->type_name("S")
-      ->check(CLI::NonNegativeNumber);
-  command.add_option("--restore-clock", choice.restore_clock,
-                     "MHz that the SM clock is locked to by somebody else, and is locked to again at the end")
-      ->type_name("MHZ")
-      ->check(not_empty());
 }
 
 void add_restore(CLI::App& app, RestoreArguments& arguments) {

@@ -21,10 +21,11 @@
 #include "report/table.hpp"
 #include "result/metrics.hpp"
 #include "tune/backends.hpp"
+#include "tune/finalists.hpp"
 #include "tune/live_evaluator.hpp"
 #include "tune/scratch.hpp"
-#include "tune/setup.hpp"
 #include "tune/simulated.hpp"
+#include "tune/setup.hpp"
 #include "tune/tuner.hpp"
 
 namespace wattune::cli {
@@ -40,11 +41,13 @@ struct Chosen {
   Problem problem;
   std::string text;
   std::string device;
+  ReadOptions options;                       ///< by which the problem was read
+  std::shared_ptr<SettingsClient> settings;  ///< null where nothing is to be set
 };
 
 Chosen choose(const TuneArguments& arguments) {
   Chosen chosen;
-  ReadOptions options;
+  ReadOptions& options = chosen.options;
   if (!arguments.problem_size.empty()) options.problem_size = parse_problem_size(arguments.problem_size);
   chosen.device = arguments.device;
   if (!chosen.device.empty()) options.language = language_of_backend(backend_of_device(chosen.device));
@@ -58,6 +61,58 @@ Chosen choose(const TuneArguments& arguments) {
     chosen.problem = parse_problem(chosen.text, arguments.problem, options);
   }
   return chosen;
+}
+
+/// Where clocks or limits are to be tuned: finds out whether they can be, before anything else is done, and reads the
+/// problem again with the values that the device supports.
+void choose_settings(const TuneArguments& arguments, Chosen& chosen) {
+  const auto wanted = wanted_settings(chosen.problem, arguments.settings);
+  if (wanted.empty()) return;
+  chosen.settings = open_settings(chosen.device, wanted, arguments.settings);
+  chosen.options.device_settings =
+      setting_parameters(chosen.problem, arguments.settings, chosen.settings->capabilities());
+  chosen.problem = parse_problem(chosen.text, arguments.problem, chosen.options);
+  std::string text;
+  for (const Setting setting : wanted) {
+    for (const auto& parameter : chosen.problem.parameters) {
+      if (parameter.name != parameter_of(setting)) continue;
+      text += fmt::format("{}{} values of {}", text.empty() ? "" : ", ", parameter.values.size(), to_string(setting));
+    }
+  }
+  say("Settings: {}, set by {}, put back at the end\n", text, chosen.settings->capabilities().route);
+}
+
+/// Energy where clocks or limits are tuned and nothing else is asked for.
+std::vector<Objective> objectives_of(const TuneArguments& arguments, const Chosen& chosen) {
+  const bool asked = !arguments.minimize.empty() || !arguments.maximize.empty() || !chosen.problem.objectives.empty();
+  if (!chosen.settings || asked || arguments.meter == "none") {
+    return choose_objectives(chosen.problem, arguments.minimize, arguments.maximize);
+  }
+  return choose_objectives(chosen.problem, {"energy"}, {});
+}
+
+/// What the evaluator has to know of settings. Takes the device. @return false where that was interrupted.
+bool take_settings(const TuneArguments& arguments, const Chosen& chosen, const Budget& budget, int wake_fd,
+                   LiveOptions& live) {
+  if (!chosen.settings) return true;
+  if (!chosen.settings->acquire(arguments.settings.wait_seconds, wake_fd)) return false;
+  live.settings = chosen.settings;
+  live.device_settings = chosen.options.device_settings;
+  live.look_for_lock = !arguments.settings.assume_no_lock && arguments.settings.restore_clock.empty();
+  live.hold_all = arguments.strategy == "random" || arguments.strategy == "brute_force";
+  double settings = 1;
+  for (const auto& parameter : chosen.problem.parameters) {
+    if (setting_of(parameter.name)) settings *= static_cast<double>(parameter.values.size());
+  }
+  if (budget.seconds) live.setting_share_seconds = *budget.seconds / settings;
+  return true;
+}
+
+/// Puts the device back. Where that fails, it is the run's error, told after the results.
+void give_back_settings(const Chosen& chosen, TuneResult& result) {
+  if (!chosen.settings) return;
+  const std::string problems = chosen.settings->release();
+  if (!problems.empty() && !result.error) result.error = std::make_exception_ptr(DeviceError(problems));
 }
 
 bool wants_energy(const TuneArguments& arguments, const std::vector<Objective>& objectives, const Problem& problem) {
@@ -162,9 +217,8 @@ void print_profile(const Profile& profile, double seconds) {
   row("everything else", seconds - profile.busy_seconds() - profile.idle_seconds);
   row("all", seconds);
   row("(compilers, meanwhile)", profile.compile_seconds);
-  say(
-      "{}{} evaluations; {} variants compiled, {} found in the cache\n", table.text(),
-      profile.evaluations, profile.compiled, profile.cached);
+  say("{}{} evaluations; {} variants compiled, {} found in the cache\n", table.text(),
+             profile.evaluations, profile.compiled, profile.cached);
   if (profile.evaluations > Profile::start) {
     say("The device was idle {:.1f} % of the time after the first {} evaluations.\n",
                100 * profile.idle_share(), Profile::start);
@@ -191,6 +245,27 @@ int print_results(const TuneArguments& arguments, const Problem& problem, const 
 
 }  // namespace
 
+/// The best few by what takes a meter, exactly.
+void measure_again(const TuneArguments& arguments, const Problem& problem, const SearchSpace& space,
+                   const std::vector<Objective>& objectives, Evaluator& evaluator, Journal& journal, TuneResult& result,
+                   const TuneOptions& run) {
+  std::vector<Objective> metered;
+  std::copy_if(objectives.begin(), objectives.end(), std::back_inserter(metered),
+               [&](const Objective& objective) { return needs_meter({objective}, problem); });
+  if (metered.empty() || arguments.finalists == 0 || result.interrupted || result.error) return;
+  FinalistOptions options;
+  options.count = arguments.finalists;
+  options.wake_fd = run.wake_fd;
+  options.interrupted = run.interrupted;
+  options.on_note = run.on_note;
+  try {
+    measure_finalists(problem, space, metered, evaluator, journal, result, options);
+    journal.flush();
+  } catch (const Error&) {
+    result.error = std::current_exception();
+  }
+}
+
 int run_tune(const TuneArguments& arguments) {
   const Interrupt interrupt;
   const double began = monotonic_seconds();
@@ -199,13 +274,15 @@ int run_tune(const TuneArguments& arguments) {
   Problem& problem = chosen.problem;
   print_warnings(problem.warnings);
   check_extensions(problem);
-  const auto objectives = choose_objectives(problem, arguments.minimize, arguments.maximize);
+  const ScratchFolder scratch;
+  const auto clock = prepare_simulation(chosen.device, scratch.path());
+  choose_settings(arguments, chosen);
+  const auto objectives = objectives_of(arguments, chosen);
   const Budget budget = choose_budget(arguments, problem);
   const auto space = build_space(problem);
   if (const auto warning = use_valid_default(problem, space)) say("wattune: warning: {}\n", *warning);
   const auto strategy = make_strategy(arguments.strategy, space, arguments.seed, objectives.front());
   const fs::path folder = choose_output(arguments, problem);
-  const ScratchFolder scratch;
   auto progress_options = ProgressOptions::for_stderr();
   progress_options.objective = objectives.front();
   progress_options.seconds = budget.seconds;
@@ -222,12 +299,15 @@ int run_tune(const TuneArguments& arguments) {
   if (!arguments.no_cache) live.cache_folder = BinaryCache::default_folder().string();
   live.abandon_factor = choose_abandon_factor(arguments, objectives, problem);
   live.limit_by_fastest = arguments.abandon_above ? *arguments.abandon_above > 0 : arguments.strategy != "brute_force";
+  live.skip_hopeless = !arguments.no_skip && arguments.strategy != "brute_force" && objectives.size() == 1 &&
+                       objectives.front().name == "energy" && objectives.front().direction == Direction::minimize;
   live.log_file = (folder / "wattune.log").string();
   live.environment = scratch.environment();
   live.environment.push_back("WATTUNE_CUDA_COMPILER=" + arguments.compiler);
   live.on_note = [&](const std::string& text) { progress.message(text); };
-  const auto clock = prepare_simulation(live.device, scratch.path());
+  live.clock = clock.get();
   if (clock) live.cache_folder.clear();  // what is not really compiled is not worth keeping, and faults are not to stay
+  if (!take_settings(arguments, chosen, budget, interrupt.fd(), live)) return interrupted_early();
   LiveEvaluator evaluator(problem, chosen.text, live);
   const auto device = evaluator.start(interrupt.fd());
   if (!device) return interrupted_early();
@@ -238,8 +318,8 @@ int run_tune(const TuneArguments& arguments) {
 
   TuneOptions options;
   options.budget = budget;
-  options.run = run_key(arguments.strategy, arguments.seed, objectives);
   options.clock = clock.get();
+  options.run = run_key(arguments.strategy, arguments.seed, objectives);
   options.keep_going = arguments.keep_going;
   if (arguments.verify_only) options.tier = "verify";
   options.wake_fd = interrupt.fd();
@@ -255,7 +335,9 @@ int run_tune(const TuneArguments& arguments) {
   options.on_note = live.on_note;
   DeathLog deaths(journal.file(), problem.parameter_names());
   evaluator.remember_deaths(deaths);
-  const TuneResult result = tune(problem, space, *strategy, evaluator, journal, options);
+  TuneResult result = tune(problem, space, *strategy, evaluator, journal, options);
+  if (live.energy) measure_again(arguments, problem, space, objectives, evaluator, journal, result, options);
+  give_back_settings(chosen, result);
   progress.finish();
 
   if (arguments.profile) print_profile(evaluator.profile(), result.state.seconds);
