@@ -33,14 +33,14 @@ class Energy : public OnGpu {
     ASSERT_TRUE(made) << made.error().message;
     batch = std::move(*made);
   }
-  std::map<std::string, Quantity> measure(unsigned ticks) {
+  std::map<std::string, Quantity> measure(unsigned window) {
     EnergyOptions options;
-    options.ticks = ticks;
+    options.ticks = window;
     const double before = real_clock().now();
     auto result = measure_energy(*batch, *meter, ticks, options);
     if (!result) throw std::runtime_error(result.error().message);
     const Quantity& power = result->at("power");
-    std::cout << ticks << " ticks in " << real_clock().now() - before << " s: " << power.value << " W +- "
+    std::cout << window << " ticks in " << real_clock().now() - before << " s: " << power.value << " W +- "
               << power.stderr_value << ", " << result->at("energy").value * 1e3 << " mJ +- "
               << result->at("energy").stderr_value * 1e3 << ", SM clock " << result->at("sm_clock").value * 1e-6
               << " MHz, " << result->at("temperature").value << " degC";
