@@ -11,9 +11,8 @@ using Eigen::VectorXf;
 
 Candidates::Candidates(const SearchSpace& space, const Geometry& geometry, std::size_t most)
     : space_(space), geometry_(geometry), most_(most), is_whole_(space.size() <= most) {
-  if (!is_whole_) return;
   std::vector<Point> points;
-  for (Count i = 0; i < space.size(); ++i) points.push_back(space.point(i));
+  for (Count i = 0; is_whole_ && i < space.size(); ++i) points.push_back(space.point(i));
   set_points(std::move(points));
 }
 
