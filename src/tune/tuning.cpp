@@ -30,6 +30,14 @@ namespace wattune {
 
 namespace {
 
+/// Settings that nobody makes would be told as if they had been made.
+void refuse_settings(const Problem& problem) {
+  if (problem.device_settings.empty() && settings_of(problem.parameter_names(), problem.defaults).empty()) return;
+  throw DeviceError(problem.file.string() +
+                    ": clocks and power limits are set by the command only ('wattune tune --allow-settings'); remove "
+                    "wattune.DeviceSettings and the parameters nvml_... to tune through the library");
+}
+
 constexpr double default_budget_seconds = 600;
 
 /// Devices found without starting a process.
@@ -216,6 +224,7 @@ TuningResult tune(const TuningRequest& request) {
   };
   for (const auto& warning : problem.warnings) note(warning);
   check_extensions(problem);
+  refuse_settings(problem);
   const auto objectives = choose_objectives(problem, request.minimize, request.maximize);
   const Budget budget = budget_of(request, problem);
   const auto space = space_of(problem);
