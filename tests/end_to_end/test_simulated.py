@@ -20,8 +20,9 @@ class Simulated(harness.CommandTest):
         environment = dict(environment or {})
         if faults:
             environment["WATTUNE_SIM_FAULTS"] = faults
-        stdout, stderr = self.wattune("tune", problem or self.copy_problem("scaled"), "--device", device, "-o",
-                                      self.folder / "out", "--json", *arguments, code=code, environment=environment)
+        folder = [] if "-o" in arguments else ["-o", self.folder / "out"]
+        stdout, stderr = self.wattune("tune", problem or self.copy_problem("scaled"), "--device", device, *folder,
+                                      "--finalists", "0", "--json", *arguments, code=code, environment=environment)
         return (json.loads(stdout) if stdout.startswith("{") else None), stderr
 
     def outcomes(self, result):
@@ -62,9 +63,11 @@ class Tuning(Simulated):
         times = []
         for run in ("one", "two"):
             result, _ = self.tune("--budget", "6", "--seed", "7", "-o", self.folder / run)
-            times.append([e["quantities"]["time"]["value"] for e in result["evaluations"]])
-        for first, second in zip(*times):
-            self.assertAlmostEqual(first, second, delta=0.02 * first)
+            times.append({json.dumps(e["configuration"]): e["quantities"]["time"]["value"]
+                          for e in result["evaluations"]})
+        for configuration in times[0].keys() & times[1].keys():
+            self.assertAlmostEqual(times[0][configuration], times[1][configuration],
+                                   delta=0.02 * times[0][configuration])
 
     def test_boards_differ(self):
         best = {}
@@ -74,7 +77,7 @@ class Tuning(Simulated):
         self.assertLess(best["sim:h200"], best["sim:rtx-a4000"])
 
     def test_time_budgets_count_device_time(self):
-        result, _ = self.tune("--minimize", "energy", "--budget", "5s")
+        result, _ = self.tune("--minimize", "energy", "--budget", "2s")
         self.assertGreaterEqual(len(result["evaluations"]), 1)
         self.assertLess(len(result["evaluations"]), 24)
 
@@ -122,7 +125,7 @@ class Tuning(Simulated):
         def run(device):
             folder = self.folder / device.replace(":", "-")
             done = subprocess.run([harness.WATTUNE, "tune", problem, "--device", device, "-o", folder, "--json",
-                                   "--minimize", "energy"], capture_output=True, text=True, check=False,
+                                   "--minimize", "energy", "--finalists", "0"], capture_output=True, text=True, check=False,
                                   env={**os.environ, "WATTUNE_SIM_STATE": state})
             results[device] = done
 
@@ -143,7 +146,7 @@ class Tuning(Simulated):
         state = str(self.folder / "state")
         process = subprocess.Popen(
             [harness.WATTUNE, "tune", self.copy_problem("scaled"), "--device", "sim:h200", "-o", self.folder / "out",
-             "--minimize", "energy", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+             "--minimize", "energy", "--finalists", "0", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env={**os.environ, "WATTUNE_SIM_STATE": state, "WATTUNE_SIM_REAL_TIME": "1"})
         self.addCleanup(process.kill)
         self.wait_for_evaluations(1, process)
@@ -222,7 +225,7 @@ class Faults(Simulated):
         self.assertIn("a new one tries this configuration once more", stderr)
 
     def test_a_board_that_is_lost_ends_the_run_and_keeps_its_results(self):
-        result, stderr = self.tune("--minimize", "energy", faults="launch:40=lost", code=3)
+        result, stderr = self.tune("--minimize", "energy", faults="launch:300=lost", code=3)
         self.assertIn("sim:a100-pcie-40gb", stderr)
         self.assertGreater(result["counts"]["ok"], 0)
         self.assertLess(len(result["evaluations"]), 24)
@@ -256,26 +259,34 @@ class Faults(Simulated):
                                   faults=f"nvml.total_energy:1+={answer}", code=3)
             self.assertIn(said, stderr)
 
-    def test_a_counter_that_stops_answering_costs_one_configuration(self):
-        result, _ = self.tune("--minimize", "energy", faults="nvml.total_energy:1000=unknown")
-        self.assertEqual(len(result["evaluations"]), 24)
-        self.assertEqual(result["counts"].get("measurement", 0), 1)
+    def test_a_counter_that_stops_answering_is_a_failed_measurement(self):
+        result, _ = self.tune("--minimize", "energy", "--no-skip", faults="nvml.total_energy:400+=unknown")
+        self.assertEqual(set(self.outcomes(result)), {"ok", "measurement"})
         self.assert_journal_holds(result)
 
     def test_a_counter_that_stands_still_is_a_failed_measurement_and_not_zero(self):
-        result, _ = self.tune("--minimize", "energy", "--budget", "4", faults="energy_counter:600=still", code=0)
+        result, _ = self.tune("--minimize", "energy", "--no-skip", faults="energy_counter:400=still")
         failed = [e for e in result["evaluations"] if e["outcome"] == "measurement"]
         self.assertGreater(len(failed), 0)
         self.assertIn("energy counter", failed[0]["message"])
+        self.assertGreater(result["counts"]["ok"], 0)
         self.assert_journal_holds(result)
 
-    def test_a_counter_that_jumps_back_or_wraps_costs_one_configuration(self):
+    def test_a_counter_that_jumps_back_or_wraps_falsifies_nothing(self):
+        def energies(result):
+            return {json.dumps(e["configuration"]): e["quantities"]["energy"]["value"]
+                    for e in result["evaluations"] if "energy" in e["quantities"]}
+
+        undisturbed, _ = self.tune("--minimize", "energy", "-o", self.folder / "undisturbed")
         for action in ("back", "wrap"):
-            result, _ = self.tune("--minimize", "energy", "--budget", "8", "-o", self.folder / action,
-                                  faults=f"energy_counter:600={action}")
-            self.assertEqual(result["counts"], {"ok": 7, "measurement": 1})
-            failed = [e for e in result["evaluations"] if e["outcome"] == "measurement"]
-            self.assertIn("went back", failed[0]["message"])
+            result, _ = self.tune("--minimize", "energy", "-o", self.folder / action,
+                                  faults=f"energy_counter:800={action}")
+            self.assertGreaterEqual(result["counts"]["ok"], 23)
+            self.assertEqual(len(result["evaluations"]), 24)
+            expected_energies = energies(undisturbed)
+            for configuration, energy in energies(result).items():
+                expected = expected_energies.get(configuration, energy)
+                self.assertAlmostEqual(energy, expected, delta=0.1 * expected)
 
     def test_faults_may_be_of_one_board_only(self):
         result, _ = self.tune("--budget", "3", faults="launch:1+@h200=illegal_address")
