@@ -45,10 +45,14 @@ JournalHeader header() {
 /// A line as a tuning for energy writes it: 10 quantities. One in 16 is a failure.
 Evaluation evaluation(std::int64_t number) {
   Evaluation result;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    result.configuration.emplace_back(i == 6 ? Value(number % 2 == 0) : Value((number >> (2 * i)) % 1024));
+  result.configuration.emplace_back(number);
+  for (std::size_t i = 1; i < names.size(); ++i) {
+    if (i == 6) {
+      result.configuration.emplace_back(number % 2 == 0);
+    } else {
+      result.configuration.emplace_back((number >> (2 * i)) % 1024);
+    }
   }
-  result.configuration[0] = Value(number);
   result.board = "GPU-01234567-89ab-cdef-0123-456789abcdef";
   result.timestamp = "2026-01-31T12:00:00.000Z";
   result.proposal = result.told = result.asked = number;

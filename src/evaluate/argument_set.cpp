@@ -222,13 +222,22 @@ bool ArgumentSet::is_accumulated(const State& state) const {
 }
 
 bool ArgumentSet::accumulates() const {
+  if (device_.info().simulated) return false;
   return std::any_of(states_.begin(), states_.end(), [&](const State& state) { return is_accumulated(state); });
+}
+
+HostMemory& ArgumentSet::fetched_of(std::size_t index) const {
+  auto& memory = fetched_[index];
+  if (!memory) memory = device_.allocate_host(bytes(index));
+  return *memory;
 }
 
 bool ArgumentSet::accumulated_values_are_finite() const {
   for (std::size_t i = 0; i < states_.size(); ++i) {
     if (!is_accumulated(states_[i]) || states_[i].initial.size() > max_finite_check_bytes) continue;
-    if (!all_finite(states_[i].argument->type, read(i))) return false;
+    HostMemory& fetched = fetched_of(i);
+    read(i, fetched.bytes());
+    if (!all_finite(states_[i].argument->type, fetched.bytes())) return false;
   }
   return true;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // The arguments of a problem on a device, with what is needed to catch kernels that write where they must not.
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -66,6 +67,7 @@ class ArgumentSet {
   void put_initial(State& state);
   [[nodiscard]] bool is_symbol(const Argument& argument) const;
   [[nodiscard]] bool is_accumulated(const State& state) const;
+  HostMemory& fetched_of(std::size_t index) const;
   std::optional<Failure> check_guards(State& state);
   std::optional<Failure> check_input(State& state);
 
@@ -74,6 +76,7 @@ class ArgumentSet {
   std::size_t guard_;  ///< bytes before each argument; after it at least as many
   std::vector<State> states_;
   std::vector<std::size_t> outputs_;
+  mutable std::map<std::size_t, std::unique_ptr<HostMemory>> fetched_;  ///< where values come to be looked at
 };
 
 }  // namespace wattune

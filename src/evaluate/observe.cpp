@@ -59,7 +59,8 @@ struct Observers::Entry {
       if (values == seen.end()) continue;
       const double n = static_cast<double>(values->second.size());
       double mean = 0;
-      for (const double value : values->second) mean += value / n;
+      for (const double value : values->second) mean += value;
+      mean /= n;  // once: equal values have exactly that mean
       double squares = 0;
       for (const double value : values->second) squares += (value - mean) * (value - mean);
       Quantity& result = evaluation.quantities[quantity.name];

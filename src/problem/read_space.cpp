@@ -180,6 +180,7 @@ void read_device_settings(Reading& reading) {
   const auto settings = reading.addition("DeviceSettings");
   if (!settings) return;
   refuse_unknown_keys(*settings, {"nvml_gr_clock", "nvml_mem_clock", "nvml_pwr_limit"});
+  if (settings->members().empty()) settings->fail("is empty; name a setting, or leave it out");
   const auto names = reading.problem.parameter_names();
   for (const auto& [name, node] : settings->members()) {
     if (std::find(names.begin(), names.end(), name) != names.end()) {

@@ -53,7 +53,7 @@ TEST(Summary, ShowsWhatObserversSawButNotAllThatIsMeasured) {
   evaluations[1].quantities["room"] = {21.5, "degC", 0.1, 5, {}};
   evaluations[1].quantities["registers"] = {64, "", 0, 1, {}};
   const auto text = summarize(evaluations, {least_time});
-  EXPECT_THAT(text, HasSubstr("room 21.5 +- 0.1 degC"));
+  EXPECT_THAT(text, HasSubstr("room 21.50 +- 0.10 degC"));
   EXPECT_THAT(text, Not(HasSubstr("registers")));
 }
 
