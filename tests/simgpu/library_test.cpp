@@ -2,6 +2,7 @@
 
 #include "backend/cuda/simulation.hpp"
 #include "base/error.hpp"
+#include "fake_device.hpp"
 #include "power/nvml/nvml_meter.hpp"
 #include "power/nvml/nvml_meters.hpp"
 #include "settings/board.hpp"
@@ -198,8 +199,7 @@ TEST_F(SimulatedMachine, two_libraries_in_one_process_are_two_machines) {
 TEST_F(SimulatedMachine, lies_beside_a_real_driver_in_one_process) {
   auto& fake = fake_state<FakeCuda>(fake_library("fake_cuda"));
   fake = {};
-  fake.devices.resize(1);
-  fake.devices[0].attributes = {{CudaDeviceAttribute::compute_capability_major, 9}};
+  fake.devices = {h200(1)};
   const auto real = backend(fake_library("fake_cuda").string());
   const auto simulated = backend(library());
   EXPECT_THAT(ids(*real), ElementsAre("cuda:0"));
