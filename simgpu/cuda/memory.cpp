@@ -102,6 +102,19 @@ WATTUNE_SIM_EXPORT CudaResult cuMemFree_v2(CudaDevicePointer pointer) {
   });
 }
 
+WATTUNE_SIM_EXPORT CudaResult cuMemAllocHost_v2(void** memory, std::size_t bytes) {
+  return in_context([&](CudaContext) {
+    if (bytes == 0) return CudaResult::invalid_value;
+    *memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    return *memory != nullptr ? CudaResult::success : CudaResult::out_of_memory;
+  });
+}
+
+WATTUNE_SIM_EXPORT CudaResult cuMemFreeHost(void* memory) {
+  std::free(memory);
+  return CudaResult::success;
+}
+
 WATTUNE_SIM_EXPORT CudaResult cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
   return in_context([&](CudaContext context) {
     Machine& machine = Machine::instance();
