@@ -11,7 +11,7 @@ import harness
 
 class Disk(harness.CommandTest):
     def command(self, budget, out=None):
-        return ["tune", harness.GEMM, "--device", "opencl:0", "--problem-size", "64,64,64", "--seed", "1", "--budget",
+        return ["tune", harness.GEMM, "--device", "opencl:0", "--problem-size", "128,128,128", "--seed", "1", "--budget",
                 budget, "-o", out or self.folder / "out", "--json"]
 
     def one_line(self, stderr):
