@@ -335,12 +335,13 @@ int run_tune(const TuneArguments& arguments) {
   options.on_note = live.on_note;
   DeathLog deaths(journal.file(), problem.parameter_names());
   evaluator.remember_deaths(deaths);
+  const double tuning_began = monotonic_seconds();
   TuneResult result = tune(problem, space, *strategy, evaluator, journal, options);
   if (live.energy) measure_again(arguments, problem, space, objectives, evaluator, journal, result, options);
   give_back_settings(chosen, result);
   progress.finish();
 
-  if (arguments.profile) print_profile(evaluator.profile(), result.state.seconds);
+  if (arguments.profile) print_profile(evaluator.profile(), monotonic_seconds() - tuning_began);
   RunInfo run = make_run_info(arguments, problem, space, *device);
   run.seconds = monotonic_seconds() - began;
   run.journal = journal.file().string();

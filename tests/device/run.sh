@@ -24,6 +24,8 @@ bundle() {
       grep -Ev '/(libc|libm|libpthread|libdl|librt|libresolv|libstdc\+\+|libgcc_s)\.so' |
       while read -r library; do cp -L "$library" "$folder/lib/"; done
   done
+  mkdir -p "$folder/lib/wattune"
+  cp "$build/lib/wattune/libwattune_simgpu.so" "$folder/lib/wattune/"
   [ -x "$folder/bin/wattune_device_test" ] || { echo "run.sh: build the target wattune_device_test first" >&2; exit 1; }
   du -sh "$folder"
 }
