@@ -8,6 +8,7 @@
 
 #include "problem/problem.hpp"
 #include "space/search_space.hpp"
+#include "strategy/strategy.hpp"
 #include "tune/setting_axes.hpp"
 
 namespace wattune::cli {
@@ -36,6 +37,7 @@ struct TuneArguments {
   std::vector<std::string> minimize;
   std::vector<std::string> maximize;
   std::string strategy = "random";
+  std::vector<std::string> strategy_options;  ///< key=value
   std::vector<std::string> budget;
   std::uint64_t seed = 0;
   std::string output;
@@ -80,6 +82,9 @@ int run_wattuned(const WattunedArguments& arguments);
 
 /// "256,256,256" as numbers. @throws UsageError.
 std::vector<std::int64_t> parse_problem_size(const std::string& text);
+
+/// What the strategy is told of the problem. @throws UsageError for an option that is no key=value.
+StrategySetup strategy_setup(const TuneArguments& arguments, const Problem& problem, const std::vector<Objective>& objectives);
 
 /// The problem's space. @throws UsageError for an empty one, saying which restrictions leave nothing.
 SearchSpace build_space(const Problem& problem);

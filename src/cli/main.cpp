@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "cli/commands.hpp"
+#include "cli/results_commands.hpp"
 #include "cli/say.hpp"
 #include "kernels/references.hpp"
 #include "strategy/strategy.hpp"
@@ -128,6 +129,9 @@ void add_tune(CLI::App& app, TuneArguments& arguments) {
       ->type_name("NAME")
       ->allow_extra_args(false);
   command->add_option("--strategy", arguments.strategy, strategy_help())->capture_default_str();
+  command->add_option("--strategy-option", arguments.strategy_options, "Option of the strategy (repeatable)")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
   command->add_option("--budget", arguments.budget,
                       "When to end: evaluations (200), time (90s, 10min, 2h), a share of the space (5%); several joined "
                       "by commas or repeated end at the first reached; default: 10min")
@@ -237,6 +241,8 @@ int run(int argc, char** argv) {
   add_devices(app, devices);
   add_space(app, space);
   add_tune(app, tune);
+  ResultsCommands results;
+  results.add_to(app);
   RestoreArguments restore;
   RunArguments run_arguments;
   WattunedArguments wattuned;
@@ -261,6 +267,7 @@ int run(int argc, char** argv) {
   if (app.got_subcommand("restore")) return run_restore(restore);
   if (app.got_subcommand("run")) return run_run(run_arguments);
   if (app.got_subcommand("wattuned")) return run_wattuned(wattuned);
+  if (const auto code = results.run(app)) return *code;
   return run_tune(tune);
 }
 

@@ -13,6 +13,7 @@
 #include "base/file.hpp"
 #include "base/interrupt.hpp"
 #include "cli/commands.hpp"
+#include "cli/replay_device.hpp"
 #include "cli/say.hpp"
 #include "evaluate/extensions.hpp"
 #include "report/json.hpp"
@@ -266,7 +267,14 @@ void measure_again(const TuneArguments& arguments, const Problem& problem, const
   }
 }
 
+StrategySetup strategy_setup(const TuneArguments& arguments, const Problem& problem, const std::vector<Objective>& objectives) {
+  StrategySetup setup{objectives, problem.kinds, {}};
+  for (const auto& option : arguments.strategy_options) add_strategy_option(setup.options, option);
+  return setup;
+}
+
 int run_tune(const TuneArguments& arguments) {
+  if (is_replay_device(arguments.device)) return run_tune_replayed(arguments);
   const Interrupt interrupt;
   const double began = monotonic_seconds();
   choose_budget(arguments, Problem{});  // a faulty --budget is told before anything is looked for
@@ -281,7 +289,8 @@ int run_tune(const TuneArguments& arguments) {
   const Budget budget = choose_budget(arguments, problem);
   const auto space = build_space(problem);
   if (const auto warning = use_valid_default(problem, space)) say("wattune: warning: {}\n", *warning);
-  const auto strategy = make_strategy(arguments.strategy, space, arguments.seed, objectives.front());
+  const StrategySetup setup = strategy_setup(arguments, problem, objectives);
+  const auto strategy = make_strategy(arguments.strategy, space, arguments.seed, setup);
   const fs::path folder = choose_output(arguments, problem);
   auto progress_options = ProgressOptions::for_stderr();
   progress_options.objective = objectives.front();
@@ -319,7 +328,7 @@ int run_tune(const TuneArguments& arguments) {
   TuneOptions options;
   options.budget = budget;
   options.clock = clock.get();
-  options.run = run_key(arguments.strategy, arguments.seed, objectives);
+  options.run = run_key(arguments.strategy, arguments.seed, objectives, setup.options);
   options.keep_going = arguments.keep_going;
   if (arguments.verify_only) options.tier = "verify";
   options.wake_fd = interrupt.fd();

@@ -71,6 +71,11 @@ class SearchSpace {
   /// many parameters together that it cannot be counted. An empty space is no error here: size() is 0.
   static SearchSpace build(std::vector<Parameter> parameters, std::vector<Restriction> restrictions);
 
+  /// A space whose valid configurations are these points, whatever rule made them so. Points may stand twice. It has no
+  /// restrictions. @throws UsageError for a faulty parameter, and for a point that has a position too few, too many, or
+  /// beyond its parameter's values.
+  static SearchSpace of_points(std::vector<Parameter> parameters, std::vector<Point> points);
+
   [[nodiscard]] const std::vector<Parameter>& parameters() const noexcept;
   [[nodiscard]] const std::vector<Restriction>& restrictions() const noexcept;
 

@@ -254,12 +254,14 @@ class Run {
 
 }  // namespace
 
-std::string run_key(const std::string& strategy, std::uint64_t seed, std::span<const Objective> objectives) {
+std::string run_key(const std::string& strategy, std::uint64_t seed, std::span<const Objective> objectives,
+                    const StrategyOptions& strategy_options) {
   Hasher hasher;
   hasher.add(strategy).add(seed);
   for (const auto& objective : objectives) {
     hasher.add(objective.name).add(objective.direction == Direction::minimize ? "minimize" : "maximize");
   }
+  for (const auto& [name, value] : strategy_options) hasher.add(name).add(value);
   return hasher.hex().substr(0, 8);
 }
 

@@ -27,7 +27,8 @@ std::string to_string(const Budget& budget);
 
 /// Runs with the same key ask and tell alike, as long as results are the same. Budgets are not part of it: the same run
 /// with a larger one goes on where the smaller one ended.
-std::string run_key(const std::string& strategy, std::uint64_t seed, std::span<const Objective> objectives);
+std::string run_key(const std::string& strategy, std::uint64_t seed, std::span<const Objective> objectives,
+                    const StrategyOptions& strategy_options = {});
 
 /// What a run knows at any moment.
 struct TuneState {

@@ -230,7 +230,7 @@ TuningResult tune(const TuningRequest& request) {
   const auto space = space_of(problem);
   if (const auto warning = use_valid_default(problem, space)) note(*warning);
   const std::string name = request.strategy.empty() ? strategy_descriptions().front().name : request.strategy;
-  const auto strategy = make_strategy(name, space, request.seed, objectives.front());
+  const auto strategy = make_strategy(name, space, request.seed, StrategySetup{objectives, problem.kinds, {}});
 
   const ScratchFolder scratch;
   const bool keep = !request.output.empty();

@@ -1,0 +1,169 @@
+// `tune --device replay:FILE`: a tuning run in which recorded results take the place of measuring.
+
+#include "cli/replay_device.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/hash.hpp"
+#include "base/interrupt.hpp"
+#include "cli/say.hpp"
+#include "report/json.hpp"
+#include "report/summary.hpp"
+#include "tune/replay.hpp"
+#include "tune/setup.hpp"
+#include "tune/tuner.hpp"
+
+namespace wattune::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view prefix = "replay:";
+constexpr double default_budget_seconds = 600;
+
+Results read_recorded(const std::string& file) {
+  Results results = read_results(file);
+  for (const auto& note : results.notes) say("wattune: warning: {}: {}\n", file, note);
+  return results;
+}
+
+/// The kernel's files need not be there: nothing is compiled.
+Problem read_space(const TuneArguments& arguments, const Results& results) {
+  ReadOptions options;
+  options.space_only = true;
+  if (!arguments.problem_size.empty()) options.problem_size = parse_problem_size(arguments.problem_size);
+  Problem problem = read_problem(arguments.problem, options);
+  print_warnings(problem.warnings);
+  // A journal goes on only with the same results.
+  Hasher hasher;
+  hasher.add(problem.hash).add(results.header.problem_hash).add(results.header.device_name);
+  for (const auto& restriction : problem.restrictions) hasher.add(restriction.expression);
+  for (const Evaluation& evaluation : results.evaluations) {
+    std::string key;
+    append_key(key, evaluation.configuration);
+    hasher.add(key).add(to_string(evaluation.outcome));
+    for (const auto& [name, quantity] : evaluation.quantities) hasher.add(name).add(fmt::format("{}", quantity.value));
+  }
+  problem.hash = hasher.hex();
+  return problem;
+}
+
+/// What is asked for, else the problem's, else what the results were tuned for: metrics of the problem, or recorded.
+std::vector<Objective> choose_recorded_objectives(const TuneArguments& arguments, const Problem& problem, const Results& results) {
+  const auto resolved = [&](const std::string& name) {
+    const bool is_metric = std::any_of(problem.metrics.begin(), problem.metrics.end(), [&](const Metric& m) { return m.name == name; });
+    return is_metric ? name : quantity_named(results, name);
+  };
+  std::vector<Objective> objectives;
+  for (const auto& name : arguments.minimize) objectives.push_back({resolved(name), Direction::minimize});
+  for (const auto& name : arguments.maximize) objectives.push_back({resolved(name), Direction::maximize});
+  if (objectives.empty()) {
+    for (const auto& objective : problem.objectives) objectives.push_back({resolved(objective.name), objective.direction});
+  }
+  return objectives.empty() ? objectives_of(results, {}, {}) : objectives;
+}
+
+Budget choose_replay_budget(const TuneArguments& arguments, const Problem& problem) {
+  Budget budget;
+  for (const auto& text : arguments.budget) budget = combine(budget, parse_budget(text));
+  if (arguments.budget.empty()) budget = problem.budget;
+  if (!budget.evaluations && !budget.seconds && !budget.fraction) budget.seconds = default_budget_seconds;
+  return budget;
+}
+
+fs::path choose_folder(const TuneArguments& arguments, const Problem& problem) {
+  const fs::path folder = arguments.output.empty() ? problem.file.parent_path() / (problem.file.stem().string() + "-wattune")
+                                                   : fs::path(arguments.output);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    throw UsageError(fmt::format("cannot write to the output folder '{}': {}; give another with -o", folder.string(), error.message()));
+  }
+  return folder;
+}
+
+/// The device that the results were recorded on, as far as they say.
+DeviceInfo recorded_device(const Results& results, const std::string& id) {
+  DeviceInfo device;
+  device.id = id;
+  device.name = results.header.device_name;
+  device.backend = "replay";
+  device.uuid = results.header.board;
+  device.simulated = results.header.simulated;
+  return device;
+}
+
+}  // namespace
+
+bool is_replay_device(const std::string& device) { return device.starts_with(prefix); }
+
+int run_tune_replayed(const TuneArguments& arguments) {
+  const Interrupt interrupt;
+  const std::string file = arguments.device.substr(prefix.size());
+  const Results results = read_recorded(file);
+  const Problem problem = read_space(arguments, results);
+  const auto objectives = choose_recorded_objectives(arguments, problem, results);
+  const Budget budget = choose_replay_budget(arguments, problem);
+  const auto space = build_space(problem);
+  const StrategySetup setup = strategy_setup(arguments, problem, objectives);
+  const auto strategy = make_strategy(arguments.strategy, space, arguments.seed, setup);
+  ReplayEvaluator evaluator(results, problem.parameter_names(), file);
+  const DeviceInfo device = recorded_device(results, arguments.device);
+  Journal journal =
+      Journal::open(choose_folder(arguments, problem), make_journal_header(problem, device, "none", arguments.strategy, arguments.seed));
+  for (const auto& note : journal.notes()) say("{}\n", note);
+  for (const auto& warning : journal.before().warnings) say("wattune: warning: {}\n", warning);
+  std::vector<std::string> names;
+  for (const auto& objective : objectives) {
+    names.push_back((objective.direction == Direction::minimize ? "minimize " : "maximize ") + objective.name);
+  }
+  say("Tuning '{}' on recorded results ({}{}): {}; {} of {} points valid, {} evaluations recorded; strategy {}, seed {}; budget {}; "
+      "output {}\n",
+      problem.name, file, device.name.empty() ? "" : ", " + device.name, fmt::join(names, ", "), to_string(space.size()),
+      to_string(space.cartesian()), results.evaluations.size(), arguments.strategy, arguments.seed, to_string(budget),
+      journal.file().parent_path().string());
+
+  TuneOptions options;
+  options.budget = budget;
+  options.clock = &evaluator.clock();
+  options.run = run_key(arguments.strategy, arguments.seed, objectives, setup.options);
+  options.keep_going = true;  // nothing is built
+  options.wake_fd = interrupt.fd();
+  options.interrupted = [&] { return interrupt.signal() != 0; };
+  const TuneResult result = tune(problem, space, *strategy, evaluator, journal, options);
+
+  RunInfo run;
+  run.problem = problem.name;
+  run.device_id = device.id;
+  run.device_name = device.name;
+  run.board = device.uuid;
+  run.simulated = device.simulated;
+  run.space_size = space.size();
+  run.cartesian = space.cartesian();
+  run.strategy = arguments.strategy;
+  run.seed = arguments.seed;
+  run.seconds = result.state.seconds;
+  run.journal = journal.file().string();
+  run.reused = result.state.reused;
+  run.interrupted = result.interrupted;
+  if (arguments.json) {
+    fmt::print("{}", json_text(run_to_json(run, problem.parameter_names(), result.evaluations, objectives)));
+  } else {
+    SummaryOptions summary_options;
+    summary_options.top = arguments.top;
+    fmt::print("{}", summary(run, problem.parameter_names(), result.evaluations, objectives, problem.metrics, summary_options));
+  }
+  std::fflush(stdout);
+  if (result.error) std::rethrow_exception(result.error);
+  return static_cast<int>(result.interrupted ? ExitCode::interrupted : ExitCode::done);
+}
+
+}  // namespace wattune::cli

@@ -1,0 +1,16 @@
+#pragma once
+// `tune --device replay:FILE`.
+
+#include <string>
+
+#include "cli/commands.hpp"
+
+namespace wattune::cli {
+
+/// Whether --device names recorded results.
+bool is_replay_device(const std::string& device);
+
+/// run_tune() with them. Options of compiling and measuring have no effect.
+int run_tune_replayed(const TuneArguments& arguments);
+
+}  // namespace wattune::cli

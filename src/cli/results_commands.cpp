@@ -1,0 +1,157 @@
+// The options of the commands on recorded results, apart from main.cpp, for CLI11 is slow to compile.
+
+#include "cli/results_commands.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "strategy/strategy.hpp"
+
+namespace wattune::cli {
+
+namespace {
+
+constexpr const char* results_help = "Results: a journal (.jsonl), Kernel Tuner cache, T4 or CSV, also with .gz";
+constexpr const char* to_help = "Format of the output: journal, kernel-tuner, t4, csv; default: by its name";
+
+void add_objectives(CLI::App* command, std::vector<std::string>& minimize, std::vector<std::string>& maximize) {
+  command->add_option("--minimize", minimize, "Quantity of which less is better (repeatable); default: what the file was tuned for, else time")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  command->add_option("--maximize", maximize, "Quantity of which more is better (repeatable)")->type_name("NAME")->allow_extra_args(false);
+}
+
+void add_convert(CLI::App& app, ConvertArguments& arguments) {
+  auto* command = app.add_subcommand("convert", "Convert results between journal, Kernel Tuner cache, T4 and CSV");
+  command->add_option("IN", arguments.input, results_help)->required();
+  command->add_option("OUT", arguments.output, "File to write: .jsonl, .json (Kernel Tuner), .t4.json, .csv; .gz compresses")->required();
+  command->add_option("--to", arguments.to, to_help)->type_name("FORMAT");
+  command->footer(
+      "Damaged and torn parts are dropped, and told of. docs/results.md says what each format cannot hold.\n"
+      "Examples:\n"
+      "  wattune convert cache.json results.t4.json\n"
+      "  wattune convert gemm-1a2b3c4d.jsonl gemm.json --to kernel-tuner\n"
+      "  wattune convert cache.json.gz results.csv");
+}
+
+void add_merge(CLI::App& results, MergeArguments& arguments) {
+  auto* command = results.add_subcommand("merge", "Put results of one kernel on one device together");
+  command->add_option("RESULTS", arguments.inputs, results_help)->required();
+  command->add_option("-o,--output", arguments.output, "File to write")->type_name("FILE")->required();
+  command->add_option("--to", arguments.to, to_help)->type_name("FORMAT");
+  command->footer(
+      "The same measurement in several files counts once. Further measurements of a configuration are kept as trials of\n"
+      "their own; the last success counts.\n"
+      "Example:\n"
+      "  wattune results merge monday.json tuesday.json -o both.jsonl");
+}
+
+void add_show(CLI::App& results, ShowArguments& arguments) {
+  auto* command = results.add_subcommand("show", "What a file holds, and its best configurations");
+  command->add_option("RESULTS", arguments.input, results_help)->required();
+  command->add_option("--sort", arguments.sort, "Quantity to sort by, least first")->type_name("NAME");
+  command->add_flag("--descending", arguments.descending, "Sort the other way round");
+  add_objectives(command, arguments.minimize, arguments.maximize);
+  command->add_option("--top", arguments.top, "Rows of the table")->type_name("N")->capture_default_str()->check(CLI::Range(0, 1000000));
+  command->add_flag("--json", arguments.json, "One JSON object on stdout");
+  command->footer(
+      "Examples:\n"
+      "  wattune results show cache.json.gz\n"
+      "  wattune results show cache.json.gz --maximize TFLOPS/J --top 20\n"
+      "  wattune results show gemm.jsonl --sort power --descending");
+}
+
+void add_check(CLI::App& results, CheckArguments& arguments) {
+  auto* command = results.add_subcommand("check", "Look for duplicates, points outside the space, torn parts, wrong units");
+  command->add_option("RESULTS", arguments.input, results_help)->required();
+  command->add_option("--problem", arguments.problem, "Problem file whose parameters and restrictions count")->type_name("FILE");
+  command->add_flag("--json", arguments.json, "One JSON object on stdout");
+  command->footer(
+      "Ends with 1 where something is wrong.\n"
+      "Example:\n"
+      "  wattune results check cache.json --problem problem.json");
+}
+
+void add_drop_failed(CLI::App& results, DropFailedArguments& arguments) {
+  auto* command = results.add_subcommand("drop-failed", "Remove evaluations that failed, so that they are tried again");
+  command->add_option("RESULTS", arguments.input, results_help)->required();
+  command->add_option("-o,--output", arguments.output, "File to write; may be the same")->type_name("FILE")->required();
+  command->add_option("--to", arguments.to, to_help)->type_name("FORMAT");
+  command->add_option("--kind", arguments.kinds, "Only these failures, for example timeout (repeatable); default: all")
+      ->type_name("OUTCOME")
+      ->allow_extra_args(false);
+  command->footer(
+      "Example:\n"
+      "  wattune results drop-failed gemm-1a2b3c4d.jsonl -o gemm-1a2b3c4d.jsonl --kind timeout");
+}
+
+void add_replay(CLI::App& app, ReplayArguments& arguments) {
+  auto* command = app.add_subcommand("replay", "Try search strategies on recorded results, with many seeds");
+  command->add_option("RESULTS", arguments.input, results_help)->required();
+  std::string names;
+  for (const auto& strategy : strategy_descriptions()) names += (names.empty() ? "" : ", ") + strategy.name;
+  command->add_option("--strategy", arguments.strategies, "Strategies, separated by commas: " + names)->type_name("A,B")->delimiter(',')->required();
+  command->add_option("--strategy-option", arguments.strategy_options, "Option of the strategies, all of which must have it (repeatable)")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command->add_option("--seeds", arguments.seeds, "How many seeds, from 0, or which: FIRST:LAST")->type_name("N")->capture_default_str();
+  command->add_option("--budget", arguments.budget, "Evaluations of each run; default: the largest of --at, else 200")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000000));
+  command->add_option("--at", arguments.at, "Numbers of evaluations to report; default: 50, 100, 200, 400 and the budget")
+      ->type_name("N,N")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1000000000));
+  add_objectives(command, arguments.minimize, arguments.maximize);
+  command->add_flag("--all-valid", arguments.all_valid,
+                    "Let strategies propose valid configurations that are not recorded, too: they count as failures");
+  command->add_option("--threads", arguments.threads, "Runs at a time; 0: as many as there are cores")->type_name("N")->check(CLI::Range(0, 1024));
+  auto* as_json = command->add_flag("--json", arguments.json, "One JSON object on stdout");
+  command->add_flag("--csv", arguments.csv, "A line for each strategy and number of evaluations, for plotting")->excludes(as_json);
+  command->footer(
+      "A failed configuration counts as an evaluation, one that is proposed again does not. docs/replay.md has the figures.\n"
+      "Examples:\n"
+      "  wattune replay cache.json.gz --strategy random,local_search --seeds 100 --at 50,100,200\n"
+      "  wattune replay cache.json.gz --strategy auto --maximize TFLOPS/J --json\n"
+      "  wattune replay gemm.jsonl --strategy auto --minimize energy --csv >curves.csv");
+}
+
+void add_export(CLI::App& app, ExportArguments& arguments) {
+  auto* command = app.add_subcommand("export", "The best configuration for each device and problem size, as JSON or a C++ header");
+  command->add_option("RESULTS", arguments.inputs, results_help)->required();
+  add_objectives(command, arguments.minimize, arguments.maximize);
+  command->add_flag("--header", arguments.header, "A C++ header of constants");
+  command->add_option("-o,--output", arguments.output, "File to write; default: stdout")->type_name("FILE");
+  command->footer(
+      "Examples:\n"
+      "  wattune export a100.json h200.jsonl -o tuned.json\n"
+      "  wattune export gemm.jsonl --minimize energy --header -o gemm_tuned.hpp");
+}
+
+}  // namespace
+
+void ResultsCommands::add_to(CLI::App& app) {
+  add_convert(app, convert);
+  auto* results = app.add_subcommand("results", "Work on result files: merge, show, check, drop-failed");
+  results->require_subcommand(1);
+  results->footer("'wattune results COMMAND --help' shows the options and examples of each.");
+  add_merge(*results, merge);
+  add_show(*results, show);
+  add_check(*results, check);
+  add_drop_failed(*results, drop_failed);
+  add_replay(app, replay);
+  add_export(app, export_best);
+}
+
+std::optional<int> ResultsCommands::run(const CLI::App& app) const {
+  if (app.got_subcommand("convert")) return run_convert(convert);
+  if (app.got_subcommand("replay")) return run_replay(replay);
+  if (app.got_subcommand("export")) return run_export(export_best);
+  if (!app.got_subcommand("results")) return std::nullopt;
+  const CLI::App* results = app.get_subcommand("results");
+  if (results->got_subcommand("merge")) return run_merge(merge);
+  if (results->got_subcommand("show")) return run_show(show);
+  if (results->got_subcommand("check")) return run_check(check);
+  return run_drop_failed(drop_failed);
+}
+
+}  // namespace wattune::cli

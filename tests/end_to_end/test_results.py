@@ -1,0 +1,137 @@
+"""The commands on recorded results: convert, results, replay, export."""
+
+import gzip
+import json
+import random
+import unittest
+
+import harness
+
+
+def valley(failures=True):
+    """A Kernel Tuner cache: two parameters with a hole, times in ms with a valley, a failure here and there."""
+    cache = {}
+    for x in range(16):
+        for y in range(16):
+            if (x + y) % 5 == 3:
+                continue
+            entry = {"x": x, "y": y, "compile_time": 400.0, "benchmark_time": 100.0}
+            if failures and x * y % 11 == 7:
+                entry["time"] = "RuntimeFailedConfig"
+            else:
+                entry["time"] = 1.0 + (x - 11) ** 2 + (y - 4) ** 2
+            cache[f"{x},{y}"] = entry
+    return {"device_name": "NVIDIA A100", "kernel_name": "valley", "problem_size": [64, 64], "tune_params_keys": ["x", "y"],
+            "tune_params": {"x": list(range(16)), "y": list(range(16))}, "objective": "time", "cache": cache}
+
+
+class Results(harness.CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.file = self.folder / "cache.json"
+        self.file.write_text(json.dumps(valley()))
+
+    def test_convert_through_all_formats_keeps_all_results(self):
+        first = self.file
+        for name in ["a.t4.json", "b.csv", "c.jsonl.gz", "d.json"]:
+            self.wattune("convert", first, self.folder / name)
+            first = self.folder / name
+        expected = valley()["cache"]
+        found = json.loads(first.read_text())["cache"]
+        self.assertEqual(set(found), set(expected))
+        for key, entry in expected.items():
+            self.assertEqual(found[key]["time"], entry["time"])
+            self.assertEqual(found[key]["compile_time"], entry["compile_time"])
+
+    def test_convert_tells_of_a_torn_line(self):
+        text = self.file.read_text()
+        self.file.write_text(text[: text.rfind('"time"')])
+        _, errors = self.wattune("convert", self.file, self.folder / "out.csv")
+        self.assertIn("torn", errors)
+
+    def test_errors_name_the_file(self):
+        _, errors = self.wattune("convert", self.folder / "none.json", self.folder / "out.csv", code=2)
+        self.assertIn("none.json", errors)
+        _, errors = self.wattune("convert", self.file, self.folder / "out.txt", code=2)
+        self.assertIn("give --to", errors)
+
+    def test_show(self):
+        text, _ = self.wattune("results", "show", self.file, "--top", 3)
+        self.assertIn("kernel valley on NVIDIA A100; problem size 64 x 64", text)
+        shown = json.loads(self.wattune("results", "show", self.file, "--json", "--top", 3)[0])
+        self.assertEqual(shown["counts"]["launch"], sum(e["time"] == "RuntimeFailedConfig" for e in valley()["cache"].values()))
+        self.assertEqual(shown["evaluations"][0]["configuration"], {"x": 11, "y": 4})
+        self.assertEqual(len(shown["evaluations"]), 3)
+
+    def test_check_finds_what_is_wrong(self):
+        self.wattune("results", "check", self.file)
+        wrong = valley()
+        wrong["cache"]["99,1"] = {"x": 99, "y": 1, "time": 1.0}
+        self.file.write_text(json.dumps(wrong))
+        text, _ = self.wattune("results", "check", self.file, code=1)
+        self.assertIn("outside", text)
+
+    def test_merge_and_drop_failed(self):
+        halves = [valley(), valley()]
+        for number, half in enumerate(halves):
+            half["cache"] = {k: v for i, (k, v) in enumerate(half["cache"].items()) if i % 2 == number or i < 10}
+            (self.folder / f"{number}.json").write_text(json.dumps(half))
+        self.wattune("results", "merge", self.folder / "0.json", self.folder / "1.json", "-o", self.folder / "both.json")
+        both = json.loads((self.folder / "both.json").read_text())
+        self.assertEqual(set(both["cache"]), set(valley()["cache"]))
+        self.wattune("results", "drop-failed", self.folder / "both.json", "-o", self.folder / "both.json")
+        both = json.loads((self.folder / "both.json").read_text())
+        self.assertFalse(any(isinstance(entry["time"], str) for entry in both["cache"].values()))
+
+    def test_replay_reports_gaps_of_each_run(self):
+        report = json.loads(self.wattune("replay", self.file, "--strategy", "random,local_search", "--seeds", "3:7", "--at", "20,50",
+                                         "--json")[0])
+        self.assertEqual(report["optimum"], 1e-3)
+        self.assertEqual([run["seed"] for run in report["runs"]], 2 * [3, 4, 5, 6, 7])
+        for run in report["runs"]:
+            self.assertGreaterEqual(run["gaps"]["20"], run["gaps"]["50"])
+            self.assertAlmostEqual(run["tuning_seconds"]["50"], 25.0)
+        for summary in report["summary"]:
+            gaps = [run["gaps"][str(summary["evaluations"])] for run in report["runs"] if run["strategy"] == summary["strategy"]]
+            self.assertAlmostEqual(summary["mean_gap"], sum(gaps) / len(gaps))
+            self.assertAlmostEqual(summary["max_gap"], max(gaps))
+        text, _ = self.wattune("replay", self.file, "--strategy", "local_search", "--seeds", "5", "--budget", "30")
+        self.assertIn("local_search", text)
+        csv, _ = self.wattune("replay", self.file, "--strategy", "random", "--seeds", "5", "--budget", "30", "--csv")
+        self.assertEqual(len(csv.splitlines()), 31)
+
+    def test_replay_is_the_same_whatever_was_not_visited(self):
+        """Every entry but those near the start of the search is spoilt: where the trace is short, most of them."""
+        arguments = ["--strategy", "local_search", "--seeds", "1:1", "--budget", "12", "--at", "1,2,3,4,5,6,7,8,9,10,11,12", "--json"]
+        first = json.loads(self.wattune("replay", self.file, *arguments)[0])
+        best = min(gap for gap in first["runs"][0]["gaps"].values() if gap is not None)
+        spoilt = valley()
+        rng = random.Random(1)
+        for key, entry in spoilt["cache"].items():
+            # What is better than anything found was not visited; it may be anything that is no better than the optimum.
+            if not isinstance(entry["time"], str) and entry["time"] / 1.0 - 1 < best and entry["time"] != 1.0:
+                entry["time"] = 1.0 + best * rng.random()
+        self.file.write_text(json.dumps(spoilt))
+        second = json.loads(self.wattune("replay", self.file, *arguments)[0])
+        self.assertEqual(first["runs"], second["runs"])
+
+    def test_replay_refuses_what_is_not_recorded(self):
+        _, errors = self.wattune("replay", self.file, "--strategy", "random", "--minimize", "energy", code=2)
+        self.assertIn("'energy' is not recorded in these results; there are: time", errors)
+        _, errors = self.wattune("replay", self.file, "--strategy", "nonsense", code=2)
+        self.assertIn("nonsense", errors)
+
+    def test_export(self):
+        tuned = json.loads(self.wattune("export", self.file)[0])
+        self.assertEqual(tuned["entries"][0]["configuration"], {"x": 11, "y": 4})
+        text, _ = self.wattune("export", self.file, "--header")
+        self.assertIn("namespace wattune_tuned::valley", text)
+
+    def test_compressed_input(self):
+        with gzip.open(self.folder / "c.json.gz", "wt") as file:
+            file.write(json.dumps(valley()))
+        self.wattune("results", "check", self.folder / "c.json.gz")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
