@@ -21,7 +21,7 @@ constexpr double clock_tolerance = 0.5e6;
   throw UsageError(fmt::format("{}: {}: {}", file, key, what));
 }
 
-Range range_from(const json& value, Setting setting, const std::string& file, const std::string& key) {
+SettingRange range_from(const json& value, Setting setting, const std::string& file, const std::string& key) {
   const bool good = value.is_array() && value.size() == 2 && value[0].is_number() && value[1].is_number() &&
                     value[0].get<double>() > 0 && value[0].get<double>() <= value[1].get<double>();
   if (!good) fail(file, key, fmt::format("must be [least, most] in {}", edge_unit(setting)));
@@ -46,19 +46,19 @@ SettingBounds bounds_from(const json& value, const std::string& file, const std:
   return bounds;
 }
 
-std::string out_of_range(Setting setting, double value, const Range& range, const std::string& whose) {
+std::string out_of_range(Setting setting, double value, const SettingRange& range, const std::string& whose) {
   const double scale = edge_scale(setting);
   return fmt::format("{} {:g} {} is not within {}, {:g} to {:g} {}", to_string(setting), value / scale,
                      edge_unit(setting), whose, range.least / scale, range.most / scale, edge_unit(setting));
 }
 
-bool within(double value, const Range& range, double tolerance) {
+bool within(double value, const SettingRange& range, double tolerance) {
   return value >= range.least - tolerance && value <= range.most + tolerance;
 }
 
 }  // namespace
 
-const std::optional<Range>& SettingBounds::of(Setting setting) const {
+const std::optional<SettingRange>& SettingBounds::of(Setting setting) const {
   return setting == Setting::sm_clock ? sm_clock : setting == Setting::memory_clock ? memory_clock : power_limit;
 }
 

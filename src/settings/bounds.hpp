@@ -12,11 +12,11 @@ namespace wattune {
 
 /// Limits of one board, in SI units; what is not given is bounded by the board alone.
 struct SettingBounds {
-  std::optional<Range> sm_clock;
-  std::optional<Range> memory_clock;
+  std::optional<SettingRange> sm_clock;
+  std::optional<SettingRange> memory_clock;
   /// Where it is not given, a system-wide server allows no more than the board's default limit.
-  std::optional<Range> power_limit;
-  [[nodiscard]] const std::optional<Range>& of(Setting setting) const;
+  std::optional<SettingRange> power_limit;
+  [[nodiscard]] const std::optional<SettingRange>& of(Setting setting) const;
 };
 
 /// The configuration of a system-wide server.

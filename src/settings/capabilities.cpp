@@ -99,7 +99,7 @@ Capabilities capabilities_from_json(const json& j) {
                           route.at("reason").get<std::string>()});
     }
     if (j.contains("power_limit")) {
-      c.power_limit = Range{j.at("power_limit").at(0).get<double>(), j.at("power_limit").at(1).get<double>()};
+      c.power_limit = SettingRange{j.at("power_limit").at(0).get<double>(), j.at("power_limit").at(1).get<double>()};
     }
     return c;
   } catch (const json::exception& error) {

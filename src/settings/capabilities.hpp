@@ -10,10 +10,10 @@
 
 namespace wattune {
 
-struct Range {
+struct SettingRange {
   double least = 0;
   double most = 0;
-  bool operator==(const Range&) const = default;
+  bool operator==(const SettingRange&) const = default;
 };
 
 /// A way to permission, tried or not.
@@ -31,7 +31,7 @@ struct Capabilities {
   bool simulated = false;
   std::vector<double> sm_clocks;      ///< at the highest memory clock
   std::vector<double> memory_clocks;
-  std::optional<Range> power_limit;   ///< what the board accepts
+  std::optional<SettingRange> power_limit;   ///< what the board accepts
   double power_limit_default = 0;
   double power_limit_now = 0;
   std::string refused;                ///< why nothing may be set on this board at all (MIG); else empty

@@ -79,7 +79,11 @@ class Link {
     char chunk[65536];
     const ssize_t n = ::recv(socket_.get(), chunk, sizeof chunk, 0);
     if (n < 0 && errno == EINTR) return;
-    if (n <= 0) throw DeviceError("the settings server is gone; the device was put back, or 'wattune restore' does it");
+    if (n <= 0) {
+      throw DeviceError(
+          "the settings server is gone: run 'wattune restore' to put the device back, then the same command again to "
+          "go on");
+    }
     reader_.add({chunk, static_cast<std::size_t>(n)});
   }
 

@@ -235,7 +235,7 @@ void SettingsConnection::set(const DeviceSettings& settings) {
   const Capabilities& capabilities = board_->capabilities();
   SettingBounds bounds = shared_.config.of(capabilities.uuid);
   if (shared_.system_wide && !bounds.power_limit && capabilities.power_limit) {
-    bounds.power_limit = Range{capabilities.power_limit->least, capabilities.power_limit_default};
+    bounds.power_limit = SettingRange{capabilities.power_limit->least, capabilities.power_limit_default};
   }
   for (const Setting setting : all_settings) {
     if (!settings.at(setting)) continue;
@@ -292,7 +292,8 @@ void SettingsConnection::tick() {
     return;
   }
   if (monotonic_seconds() < deadline_) return;
-  end(keeper_ ? fmt::format("it gave no sign of life for {:g} s, so its device was put back",
+  end(keeper_ ? fmt::format("it gave no sign of life for {:g} s, as when it is stopped, so its device was put back; give the "
+                            "same command again to go on",
                             shared_.config.lease_seconds)
               : "it was idle too long");
 }

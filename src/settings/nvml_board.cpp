@@ -64,7 +64,7 @@ void read_power_limits(const NvmlBoardAccess& access, Capabilities& capabilities
       reader.power_limit_range(access.device, &least, &most) != NvmlResult::success) {
     return;
   }
-  capabilities.power_limit = Range{least * 1e-3, most * 1e-3};
+  capabilities.power_limit = SettingRange{least * 1e-3, most * 1e-3};
   capabilities.power_limit_default = most * 1e-3;
   unsigned milliwatts = 0;
   if (reader.default_power_limit != nullptr &&

@@ -65,7 +65,7 @@ class Loss {
     }
   }
 
-  [[nodiscard]] VectorXd start(const Kernel* previous) const {
+  [[nodiscard]] VectorXd start(const CovarianceKernel* previous) const {
     VectorXd x(static_cast<Index>(priors_.size()));
     for (std::size_t k = 0; k < priors_.size(); ++k) x[static_cast<Index>(k)] = priors_[k].mean;
     if (previous == nullptr) return x;
@@ -77,8 +77,8 @@ class Loss {
     return x;
   }
 
-  [[nodiscard]] Kernel kernel(const VectorXd& x, std::size_t features) const {
-    Kernel kernel;
+  [[nodiscard]] CovarianceKernel kernel(const VectorXd& x, std::size_t features) const {
+    CovarianceKernel kernel;
     kernel.weights = VectorXd::Zero(static_cast<Index>(features));
     for (std::size_t k = 0; k < used_.size(); ++k) {
       kernel.weights[static_cast<Index>(used_[k])] = std::exp(x[static_cast<Index>(k)]);
@@ -144,13 +144,13 @@ class Loss {
 }  // namespace
 
 KernelFit fit_kernel(const Geometry& geometry, const std::vector<Point>& points, const VectorXd& targets,
-                     bool with_pairs, const Kernel* previous) {
+                     bool with_pairs, const CovarianceKernel* previous) {
   const Loss loss(geometry, points, targets, with_pairs);
   const auto minimum = minimize(loss, loss.start(previous), most_steps);
   return {loss.kernel(minimum.x, geometry.features().size()), minimum.value};
 }
 
-GaussianProcess::GaussianProcess(const Geometry& geometry, Kernel kernel)
+GaussianProcess::GaussianProcess(const Geometry& geometry, CovarianceKernel kernel)
     : geometry_(geometry), kernel_(std::move(kernel)) {}
 
 double GaussianProcess::covariance(const Point& a, const Point& b) const {

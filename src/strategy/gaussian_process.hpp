@@ -9,7 +9,7 @@
 namespace wattune {
 
 /// Weights of the features (0: not used) and variance of the noise, as a share of the signal's.
-struct Kernel {
+struct CovarianceKernel {
   Eigen::VectorXd weights;
   double noise = 1e-3;
 };
@@ -18,16 +18,16 @@ struct Kernel {
 /// @param previous where to begin; nullptr for the first fit.
 /// @param with_pairs whether features of two parameters take part.
 struct KernelFit {
-  Kernel kernel;
+  CovarianceKernel kernel;
   double loss;  ///< negative logarithm of the posterior density; comparable between fits to the same targets
 };
 KernelFit fit_kernel(const Geometry& geometry, const std::vector<Point>& points, const Eigen::VectorXd& targets,
-                     bool with_pairs, const Kernel* previous);
+                     bool with_pairs, const CovarianceKernel* previous);
 
 /// The process given observations. Observations can be added one by one.
 class GaussianProcess {
  public:
-  GaussianProcess(const Geometry& geometry, Kernel kernel);
+  GaussianProcess(const Geometry& geometry, CovarianceKernel kernel);
 
   /// Replaces all observations.
   void observe(const std::vector<Point>& points, const Eigen::VectorXd& targets);
@@ -36,7 +36,7 @@ class GaussianProcess {
   /// Corrects the target of an observation.
   void set_target(std::size_t number, double target);
 
-  [[nodiscard]] const Kernel& kernel() const { return kernel_; }
+  [[nodiscard]] const CovarianceKernel& kernel() const { return kernel_; }
   [[nodiscard]] const std::vector<Point>& points() const { return points_; }
   [[nodiscard]] const Eigen::VectorXd& targets() const { return targets_; }
   /// The lower Cholesky factor of the kernel matrix.
@@ -51,7 +51,7 @@ class GaussianProcess {
 
  private:
   const Geometry& geometry_;
-  Kernel kernel_;
+  CovarianceKernel kernel_;
   std::vector<Point> points_;
   Eigen::VectorXd targets_;
   Eigen::MatrixXd factor_;  ///< grows in larger steps than the observations

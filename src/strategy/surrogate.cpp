@@ -123,7 +123,7 @@ void Surrogate::fit(const std::vector<Observation>& observations, const Candidat
     targets[static_cast<Eigen::Index>(points.size())] = transform_(observations[number].cost);
     points.push_back(observations[number].point);
   }
-  const Kernel* previous = kernel_ ? &*kernel_ : nullptr;
+  const CovarianceKernel* previous = kernel_ ? &*kernel_ : nullptr;
   KernelFit best = fit_kernel(geometry_, points, targets, true, previous);
   KernelFit plain = fit_kernel(geometry_, points, targets, false, previous);
   kernel_ = plain.loss < best.loss ? std::move(plain.kernel) : std::move(best.kernel);

@@ -58,7 +58,7 @@ class Surrogate {
   const Geometry& geometry_;
   std::size_t most_observations_;
   Transform transform_;
-  std::optional<Kernel> kernel_;
+  std::optional<CovarianceKernel> kernel_;
   std::optional<GaussianProcess> process_;
   Prediction prediction_;
   std::unordered_map<Point, std::size_t, PointHash> guesses_;  ///< observations whose targets were only expected

@@ -21,9 +21,9 @@ TEST(ServerConfig, BoundsOfABoardReplaceTheGeneralOnes) {
       "wattuned.json");
   EXPECT_EQ(config.group, "gpu");
   EXPECT_EQ(config.lease_seconds, 5);
-  EXPECT_EQ(config.of("GPU-2").sm_clock, (Range{600e6, 1410e6}));
+  EXPECT_EQ(config.of("GPU-2").sm_clock, (SettingRange{600e6, 1410e6}));
   EXPECT_EQ(config.of("GPU-1").sm_clock, std::nullopt);
-  EXPECT_EQ(config.of("GPU-1").power_limit, (Range{150, 200}));
+  EXPECT_EQ(config.of("GPU-1").power_limit, (SettingRange{150, 200}));
 }
 
 TEST(ServerConfig, ErrorsNameFileAndKey) {
@@ -39,7 +39,7 @@ TEST(Objection, SaysWhatIsSupportedAndWhatIsAllowed) {
   FakeSettableBoard board(std::make_shared<FakeSettings>(), "GPU-1");
   Capabilities capabilities = board.capabilities();
   SettingBounds bounds;
-  bounds.sm_clock = Range{600e6, 1200e6};
+  bounds.sm_clock = SettingRange{600e6, 1200e6};
   EXPECT_EQ(objection_to(Setting::sm_clock, 900e6, capabilities, bounds), "");
   EXPECT_EQ(objection_to(Setting::sm_clock, 1410e6, capabilities, bounds),
             "SM clock 1410 MHz is not within what this machine's administrator allows, 600 to 1200 MHz");

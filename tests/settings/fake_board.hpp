@@ -52,7 +52,7 @@ class FakeSettableBoard final : public SettableBoard {
     capabilities_.driver = "1.0";
     for (int clock = 210; clock <= 1410; clock += 15) capabilities_.sm_clocks.push_back(clock * 1e6);
     capabilities_.memory_clocks = {810e6, 1215e6};
-    capabilities_.power_limit = Range{150, 300};
+    capabilities_.power_limit = SettingRange{150, 300};
     capabilities_.power_limit_default = 250;
     capabilities_.power_limit_now = 250;
     capabilities_.may_set_sm_clock = capabilities_.may_set_memory_clock = capabilities_.may_set_power_limit = true;

@@ -271,7 +271,7 @@ TEST_F(SystemServer, GarbageEndsTheClientAndPutsTheBoardBack) {
 
 TEST_F(SystemServer, WhatIsBeyondBoundsIsRefused) {
   ServerConfig config;
-  config.bounds.sm_clock = Range{600e6, 1200e6};
+  config.bounds.sm_clock = SettingRange{600e6, 1200e6};
   start(config);
   Channel client = holder();
   EXPECT_THAT(ask(client, set_request(1410)).value("error", ""), HasSubstr("what this machine's administrator allows"));
