@@ -50,6 +50,17 @@ std::string Nvml::describe(NvmlResult result) const {
   return text != nullptr ? text : fmt::format("NVML error {}", static_cast<int>(result));
 }
 
+bool Nvml::is_divided(NvmlDevice device) const {
+  unsigned is_instance = 0;
+  unsigned current = 0;
+  unsigned pending = 0;
+  if (device_is_mig_instance != nullptr && device_is_mig_instance(device, &is_instance) == NvmlResult::success &&
+      is_instance != 0) {
+    return true;
+  }
+  return device_mig_mode != nullptr && device_mig_mode(device, &current, &pending) == NvmlResult::success && current != 0;
+}
+
 std::shared_ptr<const Nvml> load_nvml(const std::string& path) {
   const std::string named = !path.empty() ? path : environment("WATTUNE_NVML");
   const std::string name = named.empty() ? "libnvidia-ml.so.1" : named;

@@ -110,6 +110,9 @@ struct Nvml {
                         NvmlSample*) = nullptr;  // nvmlDeviceGetSamples (optional); null for samples asks for their number
 
   [[nodiscard]] std::string describe(NvmlResult result) const;
+  /// Whether the board is divided into MIG instances, or the device is one of them: what is told and set is then that of
+  /// the whole board.
+  [[nodiscard]] bool is_divided(NvmlDevice device) const;
 };
 
 /// Loads and initialises NVML; it is shut down when the last owner is gone.

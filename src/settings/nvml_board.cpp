@@ -79,18 +79,7 @@ std::string refusal_of_divided(const Nvml& nvml, NvmlDevice device) {
   constexpr const char* divided =
       "the board is divided into MIG instances, whose clocks and power limit are those of the whole board, which others "
       "use too";
-  unsigned is_instance = 0;
-  unsigned current = 0;
-  unsigned pending = 0;
-  if (nvml.device_is_mig_instance != nullptr &&
-      nvml.device_is_mig_instance(device, &is_instance) == NvmlResult::success && is_instance != 0) {
-    return divided;
-  }
-  if (nvml.device_mig_mode != nullptr && nvml.device_mig_mode(device, &current, &pending) == NvmlResult::success &&
-      current != 0) {
-    return divided;
-  }
-  return {};
+  return nvml.is_divided(device) ? divided : "";
 }
 
 NvmlDevice find_device(const Nvml& nvml, const std::string& uuid, const std::string& pci) {

@@ -78,21 +78,6 @@ std::string find_board(const Nvml& nvml, const std::string& uuid, const std::str
 constexpr const char* divided =
     "the board is divided into MIG instances, and NVML tells only the power of the whole board; times can be measured";
 
-std::string refusal_of_divided(const Nvml& nvml, NvmlDevice device) {
-  unsigned is_instance = 0;
-  unsigned current = 0;
-  unsigned pending = 0;
-  if (nvml.device_is_mig_instance != nullptr &&
-      nvml.device_is_mig_instance(device, &is_instance) == NvmlResult::success && is_instance != 0) {
-    return divided;
-  }
-  if (nvml.device_mig_mode != nullptr && nvml.device_mig_mode(device, &current, &pending) == NvmlResult::success &&
-      current != 0) {
-    return divided;
-  }
-  return {};
-}
-
 std::string check_counter(const Nvml& nvml, NvmlDevice device) {
   if (nvml.total_energy == nullptr) return "this driver's NVML has no energy counter; install a newer driver";
   unsigned long long millijoules = 0;
@@ -128,7 +113,7 @@ std::unique_ptr<PowerMeter> open_nvml_meter(const std::string& uuid, const std::
     // Before the search: NVML may not find an instance at all, and the reason to tell is this one.
     if (uuid.starts_with("MIG-")) reason = divided;
     if (reason.empty()) reason = find_board(*nvml, uuid, pci, device);
-    if (reason.empty()) reason = refusal_of_divided(*nvml, device);
+    if (reason.empty() && nvml->is_divided(device)) reason = divided;
     if (reason.empty()) reason = check_counter(*nvml, device);
     if (reason.empty()) return std::make_unique<NvmlMeter>(std::move(nvml), device);
   } catch (const DeviceError& error) {
