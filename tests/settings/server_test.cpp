@@ -39,7 +39,8 @@ const json acquire_request = {{"op", "acquire"}, {"wait", false}};
 json set_request(double megahertz) { return {{"op", "set"}, {"settings", {{"sm_clock_hz", megahertz * 1e6}}}}; }
 
 json ask(Channel& channel, const json& request) {
-  if (!channel.send(request)) return {{"error", "gone"}};
+  // A server that refuses a client may be gone before the request is sent; its reason still waits to be read.
+  [[maybe_unused]] const bool sent = channel.send(request);
   return channel.receive().value_or(json{{"error", "gone"}});
 }
 
@@ -203,11 +204,12 @@ class SystemServer : public SettingsTest {
     ::pthread_kill(thread.native_handle(), SIGTERM);
     thread.join();
   }
-  Channel connect() const {
+  Channel connect() const { return connect(socket_path); }
+  static Channel connect(const std::string& to) {
     FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    std::strncpy(address.sun_path, socket_path.c_str(), sizeof address.sun_path - 1);
+    std::strncpy(address.sun_path, to.c_str(), sizeof address.sun_path - 1);
     if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
       throw RunError("cannot connect");
     }
@@ -334,16 +336,18 @@ TEST_F(SystemServer, OnlyMembersOfTheGroupAreServed) {
   start(config);
   const group* daemon = ::getgrnam("daemon");
   ASSERT_NE(daemon, nullptr);
-  /// 0: served; 1: refused with the reason.
+  /// 0: served; 1: refused with the reason; 9: this machine lets no process become that user.
   auto as_user = [&](gid_t group, bool supplementary) {
     const pid_t child = ::fork();
     if (child == 0) {
       const gid_t other = 65534;
       const gid_t extra = supplementary ? group : other;
+      if (::chdir(path.c_str()) != 0) ::_exit(8);
       if (::setgroups(1, &extra) != 0 || ::setgid(supplementary ? other : group) != 0 || ::setuid(65534) != 0) {
         ::_exit(9);
       }
-      Channel channel = connect();
+      // Relative to the folder, which that user may search; the folders above it may be closed to them.
+      Channel channel = connect("socket");
       const json reply = ask(channel, open_request);
       ::_exit(reply.contains("capabilities")                                                     ? 0
               : reply.value("error", "").find("add you to the group 'daemon'") != std::string::npos ? 1
@@ -353,7 +357,9 @@ TEST_F(SystemServer, OnlyMembersOfTheGroupAreServed) {
     ::waitpid(child, &status, 0);
     return WEXITSTATUS(status);
   };
-  EXPECT_EQ(as_user(65534, false), 1);
+  const int stranger = as_user(65534, false);
+  if (stranger == 9) GTEST_SKIP() << "this machine lets no process become another user";
+  EXPECT_EQ(stranger, 1);
   EXPECT_EQ(as_user(daemon->gr_gid, false), 0);
   EXPECT_EQ(as_user(daemon->gr_gid, true), 0);
 }
