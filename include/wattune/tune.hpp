@@ -58,6 +58,8 @@ struct TuningRequest {
   std::vector<std::int64_t> problem_size = {};  ///< replaces the file's; empty: leaves it
   std::vector<std::string> minimize = {};       ///< objectives: quantities or metrics; none here and in `maximize`:
   std::vector<std::string> maximize = {};       ///< those of the file, else the time
+  /// Conditions that the best has to meet: "time <= 1.05*best(time)", "power < 300" (SI units), beside the file's.
+  std::vector<std::string> subject_to = {};
   std::string strategy = {};                    ///< see `wattune tune --help`; empty: the command's default
   std::uint64_t seed = 1;
   std::string budget = {};           ///< "200", "10min", "5%", "200,10min"; empty: the file's, else 10 min

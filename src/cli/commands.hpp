@@ -36,6 +36,8 @@ struct TuneArguments {
   std::string problem_size;
   std::vector<std::string> minimize;
   std::vector<std::string> maximize;
+  std::vector<std::string> subject_to;
+  std::optional<double> host_watts;
   std::string strategy = "random";
   std::vector<std::string> strategy_options;  ///< key=value
   std::vector<std::string> budget;

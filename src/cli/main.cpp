@@ -122,12 +122,23 @@ void add_tune(CLI::App& app, TuneArguments& arguments) {
                       "Device as 'wattune devices' names it; default: the best one found for which there is a kernel")
       ->check(not_empty());
   command->add_option("--problem-size", arguments.problem_size, "Replaces the file's ProblemSize")->type_name("X,Y,Z")->check(not_empty());
-  command->add_option("--minimize", arguments.minimize, "Objective: time, energy, power or a metric (repeatable)")
+  command->add_option("--minimize", arguments.minimize, "Objective: time, energy, power, edp (energy-delay product), ed2p, or a metric (repeatable)")
       ->type_name("NAME")
       ->allow_extra_args(false);
   command->add_option("--maximize", arguments.maximize, "Objective to maximise, for example GFLOP/s (repeatable)")
       ->type_name("NAME")
       ->allow_extra_args(false);
+  command->add_option("--subject-to", arguments.subject_to,
+                      "Condition that the best has to meet, in SI units: 'time <= 0.0125', 'time <= 1.05*best(time)', "
+                      "'power < 300' (repeatable; all have to hold)")
+      ->type_name("CONDITION")
+      ->allow_extra_args(false)
+      ->check(not_empty());
+  command->add_option("--host-power", arguments.host_watts,
+                      "W that the host draws while it waits for the device: adds energy_with_host, and says whether the "
+                      "same configuration is best with it")
+      ->type_name("W")
+      ->check(positive_number());
   command->add_option("--strategy", arguments.strategy, strategy_help())->capture_default_str();
   command->add_option("--strategy-option", arguments.strategy_options, "Option of the strategy (repeatable)")
       ->type_name("KEY=VALUE")

@@ -71,6 +71,15 @@ std::vector<Objective> choose_recorded_objectives(const TuneArguments& arguments
   return objectives.empty() ? objectives_of(results, {}, {}) : objectives;
 }
 
+ConstraintSet choose_recorded_constraints(const TuneArguments& arguments, const Problem& problem, const Results& results,
+                                          const std::vector<Objective>& objectives) {
+  auto conditions = problem.conditions;
+  conditions.insert(conditions.end(), arguments.subject_to.begin(), arguments.subject_to.end());
+  auto known = quantity_names(results);
+  for (const Metric& metric : problem.metrics) known.push_back(metric.name);
+  return conditions.empty() ? ConstraintSet() : ConstraintSet(conditions, problem, known, objectives);
+}
+
 Budget choose_replay_budget(const TuneArguments& arguments, const Problem& problem) {
   Budget budget;
   for (const auto& text : arguments.budget) budget = combine(budget, parse_budget(text));
@@ -111,6 +120,7 @@ int run_tune_replayed(const TuneArguments& arguments) {
   const Results results = read_recorded(file);
   const Problem problem = read_space(arguments, results);
   const auto objectives = choose_recorded_objectives(arguments, problem, results);
+  const ConstraintSet constraints = choose_recorded_constraints(arguments, problem, results, objectives);
   const Budget budget = choose_replay_budget(arguments, problem);
   const auto space = build_space(problem);
   const StrategySetup setup = strategy_setup(arguments, problem, objectives);
@@ -133,8 +143,10 @@ int run_tune_replayed(const TuneArguments& arguments) {
 
   TuneOptions options;
   options.budget = budget;
+  options.constraints = constraints;
+  options.objectives = objectives;
   options.clock = &evaluator.clock();
-  options.run = run_key(arguments.strategy, arguments.seed, objectives, setup.options);
+  options.run = run_key(arguments.strategy, arguments.seed, objectives, setup.options, constraints.conditions());
   options.keep_going = true;  // nothing is built
   options.wake_fd = interrupt.fd();
   options.interrupted = [&] { return interrupt.signal() != 0; };
@@ -152,6 +164,7 @@ int run_tune_replayed(const TuneArguments& arguments) {
   run.seed = arguments.seed;
   run.seconds = result.state.seconds;
   run.journal = journal.file().string();
+  run.constraints = constraints;
   run.reused = result.state.reused;
   run.interrupted = result.interrupted;
   if (arguments.json) {

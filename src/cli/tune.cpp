@@ -84,7 +84,7 @@ void choose_settings(const TuneArguments& arguments, Chosen& chosen) {
 }
 
 /// Energy where clocks or limits are tuned and nothing else is asked for.
-std::vector<Objective> objectives_of(const TuneArguments& arguments, const Chosen& chosen) {
+std::vector<Objective> objectives_of(const TuneArguments& arguments, Chosen& chosen) {
   const bool asked = !arguments.minimize.empty() || !arguments.maximize.empty() || !chosen.problem.objectives.empty();
   if (!chosen.settings || asked || arguments.meter == "none") {
     return choose_objectives(chosen.problem, arguments.minimize, arguments.maximize);
@@ -116,10 +116,21 @@ void give_back_settings(const Chosen& chosen, TuneResult& result) {
   if (!problems.empty() && !result.error) result.error = std::make_exception_ptr(DeviceError(problems));
 }
 
-bool wants_energy(const TuneArguments& arguments, const std::vector<Objective>& objectives, const Problem& problem) {
-  const bool needed = needs_meter(objectives, problem) && !arguments.verify_only;
+/// What the device and the host that waits for it need together.
+void add_host_energy(Problem& problem, double watts) {
+  const bool taken = std::any_of(problem.metrics.begin(), problem.metrics.end(),
+                                 [](const Metric& metric) { return metric.name == "energy_with_host"; });
+  if (taken) throw UsageError("--host-power: the problem has a metric energy_with_host of its own; rename it");
+  problem.metrics.push_back({"energy_with_host", Expression::parse(fmt::format("energy + {} * time", watts)), "J",
+                             Direction::minimize});
+}
+
+bool wants_energy(const TuneArguments& arguments, const std::vector<Objective>& objectives,
+                  const ConstraintSet& constraints, const Problem& problem) {
+  const bool asked = needs_meter(objectives, problem) || needs_meter(constraints, problem) || arguments.host_watts;
+  const bool needed = asked && !arguments.verify_only;
   if (needed && arguments.meter == "none") {
-    throw UsageError("--meter none: an objective needs energy or power; name a meter, or another objective");
+    throw UsageError("--meter none: an objective or condition needs energy or power; name a meter, or another objective");
   }
   return needed || (arguments.meter == "nvml" && !arguments.verify_only);
 }
@@ -256,6 +267,7 @@ void measure_again(const TuneArguments& arguments, const Problem& problem, const
   if (metered.empty() || arguments.finalists == 0 || result.interrupted || result.error) return;
   FinalistOptions options;
   options.count = arguments.finalists;
+  options.constraints = run.constraints;
   options.wake_fd = run.wake_fd;
   options.interrupted = run.interrupted;
   options.on_note = run.on_note;
@@ -286,6 +298,8 @@ int run_tune(const TuneArguments& arguments) {
   const auto clock = prepare_simulation(chosen.device, scratch.path());
   choose_settings(arguments, chosen);
   const auto objectives = objectives_of(arguments, chosen);
+  const auto constraints = choose_constraints(problem, arguments.subject_to, objectives);
+  if (arguments.host_watts) add_host_energy(problem, *arguments.host_watts);
   const Budget budget = choose_budget(arguments, problem);
   const auto space = build_space(problem);
   if (const auto warning = use_valid_default(problem, space)) say("wattune: warning: {}\n", *warning);
@@ -299,7 +313,7 @@ int run_tune(const TuneArguments& arguments) {
 
   LiveOptions live;
   live.device = chosen.device;
-  live.energy = wants_energy(arguments, objectives, problem);
+  live.energy = wants_energy(arguments, objectives, constraints, problem);
   live.energy_ticks = arguments.energy_ticks;
   live.verify_only = arguments.verify_only;
   live.phase_timeout_seconds = arguments.timeout;
@@ -308,7 +322,8 @@ int run_tune(const TuneArguments& arguments) {
   if (!arguments.no_cache) live.cache_folder = BinaryCache::default_folder().string();
   live.abandon_factor = choose_abandon_factor(arguments, objectives, problem);
   live.limit_by_fastest = arguments.abandon_above ? *arguments.abandon_above > 0 : arguments.strategy != "brute_force";
-  live.skip_hopeless = !arguments.no_skip && arguments.strategy != "brute_force" && objectives.size() == 1 &&
+  // What is certainly not the best may be needed to meet a condition.
+  live.skip_hopeless = !arguments.no_skip && constraints.empty() && !arguments.host_watts && arguments.strategy != "brute_force" && objectives.size() == 1 &&
                        objectives.front().name == "energy" && objectives.front().direction == Direction::minimize;
   live.log_file = (folder / "wattune.log").string();
   live.environment = scratch.environment();
@@ -327,8 +342,10 @@ int run_tune(const TuneArguments& arguments) {
 
   TuneOptions options;
   options.budget = budget;
+  options.constraints = constraints;
+  options.objectives = objectives;
   options.clock = clock.get();
-  options.run = run_key(arguments.strategy, arguments.seed, objectives, setup.options);
+  options.run = run_key(arguments.strategy, arguments.seed, objectives, setup.options, constraints.conditions());
   options.keep_going = arguments.keep_going;
   if (arguments.verify_only) options.tier = "verify";
   options.wake_fd = interrupt.fd();
@@ -356,6 +373,8 @@ int run_tune(const TuneArguments& arguments) {
   run.journal = journal.file().string();
   run.reused = result.state.reused;
   run.interrupted = result.interrupted;
+  run.constraints = constraints;
+  run.host_watts = arguments.host_watts;
   return print_results(arguments, problem, run, result, objectives);
 }
 

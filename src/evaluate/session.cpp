@@ -110,6 +110,7 @@ struct Session::Impl {
   static void note_times(const std::vector<double>& samples, Evaluation& evaluation);
   [[nodiscard]] Clock& clock() const { return options.clock == nullptr ? real_clock() : *options.clock; }
   std::optional<Failure> flag_changing_work(const Steps& steps, bool drifting, Evaluation& evaluation);
+  void note_idle(Evaluation& evaluation);
 
   /// Batches of the resets and these.
   [[nodiscard]] BatchMaker maker(const Steps& steps) {
@@ -424,9 +425,20 @@ std::optional<Failure> Session::Impl::loop(const Steps& steps, double run_second
   if (!energy.launch_seconds().empty()) note_times(energy.launch_seconds(), evaluation);
   if (!measured) return measured.error();
   for (auto& [name, value] : *measured) evaluation.quantities[name] = std::move(value);
+  note_idle(evaluation);
   batch->reset();
   if (auto unobserved = observe(steps, evaluation, phases)) return unobserved;
   return flag_changing_work(steps, drifts(energy.launch_seconds()), evaluation);
+}
+
+/// What a launch used beyond the power that the device draws with this process's context and nothing to do.
+void Session::Impl::note_idle(Evaluation& evaluation) {
+  if (!idle_watts || !evaluation.quantities.contains("energy") || !evaluation.quantities.contains("time")) return;
+  const Quantity& energy = evaluation.quantities.at("energy");
+  Quantity above = energy;
+  above.value -= *idle_watts * evaluation.quantities.at("time").value;
+  evaluation.quantities["energy_above_idle"] = std::move(above);
+  evaluation.quantities["idle_power"] = quantity(*idle_watts, "W", std::numeric_limits<double>::quiet_NaN(), 1);
 }
 
 tl::expected<std::map<std::string, Quantity>, Failure> Session::Impl::energy_of(const Steps& steps, double seconds) {
@@ -457,6 +469,7 @@ std::optional<Failure> Session::Impl::measure(const Steps& steps, Evaluation& ev
     }
   }
   for (auto& [name, value] : *measured) evaluation.quantities[name] = std::move(value);
+  note_idle(evaluation);
   return std::nullopt;
 }
 

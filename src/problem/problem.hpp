@@ -150,6 +150,7 @@ struct Problem {
   std::vector<Metric> metrics;        ///< those of Workload included
   Workload workload;
   std::vector<Objective> objectives;  ///< empty where the file names none
+  std::vector<std::string> conditions;  ///< that the best has to meet; read by result/constraint
   Budget budget;
   std::vector<std::string> observers;  ///< names of those that the program has registered
   std::string launch_function;         ///< likewise; empty: a plain launch

@@ -25,4 +25,9 @@ const MeasuredQuantity* find_measured_quantity(std::string_view name);
 /// Their names.
 std::vector<std::string> measured_quantity_names();
 
+/// Metrics that every problem may use by name without defining them: edp (energy x time) and ed2p (energy x time^2).
+std::vector<std::string> built_in_metric_names();
+/// Gives the problem the built-in metric of this name, where there is one and the problem has no such metric.
+void add_built_in_metric(Problem& problem, const std::string& name);
+
 }  // namespace wattune

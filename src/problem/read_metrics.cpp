@@ -112,9 +112,11 @@ void read_objectives(Reading& reading) {
   Problem& problem = reading.problem;
   std::vector<std::string> known = measured_quantity_names();
   for (const Metric& metric : problem.metrics) known.push_back(metric.name);
+  for (const auto& name : built_in_metric_names()) known.push_back(name);
   for (const JsonNode& node : list->items()) {
     refuse_unknown_keys(node, {"Name", "Direction"});
     const JsonNode name = node.at("Name");
+    add_built_in_metric(problem, name.string());
     const auto found = std::find(known.begin(), known.end(), name.string());
     // What observers give is not known before the program that registers them is asked.
     if (found == known.end() && problem.observers.empty()) {
@@ -135,6 +137,15 @@ void read_objectives(Reading& reading) {
       static_cast<void>(node.at("Direction"));
     }
     problem.objectives.push_back(std::move(objective));
+  }
+}
+
+void read_conditions(Reading& reading) {
+  const auto list = reading.addition("SubjectTo");
+  if (!list) return;
+  for (const JsonNode& node : list->items()) {
+    if (node.string().empty()) node.fail("is empty; give a condition, for example \"time <= 1.05*best(time)\"");
+    reading.problem.conditions.push_back(node.string());
   }
 }
 

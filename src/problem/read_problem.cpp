@@ -137,7 +137,7 @@ void read_search(Reading& reading, const JsonNode& root) {
 void read_additions(Reading& reading, const JsonNode& root) {
   reading.additions = root.find("wattune");
   if (!reading.additions) return;
-  refuse_unknown_keys(*reading.additions, {"Metrics", "Objectives", "Workload", "Observers", "DeviceSettings",
+  refuse_unknown_keys(*reading.additions, {"Metrics", "Objectives", "SubjectTo", "Workload", "Observers", "DeviceSettings",
                                            "Verification", "Defines", "Kinds", "Arguments", "Sources", "Steps",
                                            "LaunchFunction"});
   for (const std::string_view name : {"Steps"}) {
@@ -211,6 +211,7 @@ void read_root(Reading& reading, const JsonNode& root) {
   read_extensions(reading);
   read_metrics(reading);
   read_objectives(reading);
+  read_conditions(reading);
 }
 
 }  // namespace

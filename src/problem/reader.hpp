@@ -61,6 +61,7 @@ void read_arguments(Reading& reading, const JsonNode& specification);
 void read_verification(Reading& reading, const JsonNode& specification);
 void read_metrics(Reading& reading);
 void read_objectives(Reading& reading);
+void read_conditions(Reading& reading);
 
 /// Where an argument's or a reference's data come from: FillType and what belongs to it.
 /// @param additions Range and Offset, where they stand elsewhere than in `node`.

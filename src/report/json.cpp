@@ -17,7 +17,7 @@ json run_to_json(const RunInfo& run, const std::vector<std::string>& parameter_n
     auto& count = counts[std::string(to_string(evaluation.outcome))];
     count = count.is_null() ? 1 : count.get<std::size_t>() + 1;
   }
-  const auto among = competing(evaluations);
+  const auto among = run.constraints.feasible(evaluations, competing(evaluations));
   json best_ones = json::object();
   json goals = json::array();
   for (const auto& objective : objectives) {
@@ -28,7 +28,7 @@ json run_to_json(const RunInfo& run, const std::vector<std::string>& parameter_n
                                    {"quantities", list[*winner]["quantities"]}};
     }
   }
-  return {{"problem", run.problem},
+  json object = {{"problem", run.problem},
           {"device", run.device_id},
           {"device_name", run.device_name},
           {"board", run.board},
@@ -45,6 +45,13 @@ json run_to_json(const RunInfo& run, const std::vector<std::string>& parameter_n
           {"interrupted", run.interrupted},
           {"journal", run.journal},
           {"seconds", run.seconds}};
+  if (!run.constraints.empty()) {
+    object["subject_to"] = run.constraints.conditions();
+    object["feasible"] = among;
+  }
+  if (run.host_watts) object["host_power"] = *run.host_watts;
+  if (!run.remarks.empty()) object["remarks"] = run.remarks;
+  return object;
 }
 
 std::string json_text(const json& object) {

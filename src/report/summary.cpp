@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 
@@ -40,17 +41,22 @@ class Summary {
         objectives_(objectives),
         metrics_(metrics),
         options_(options),
-        competing_(wattune::competing(evaluations)) {
+        competing_(wattune::competing(evaluations)),
+        rivals_(run.constraints.feasible(evaluations, competing_)) {
     shown_ = shown_quantities();
   }
 
   std::string text() {
     add_run();
+    add_conditions();
     add_best();
+    add_idle();
+    add_host();
     add_top();
     add_front();
     add_failures();
     add_missing_metrics();
+    for (const auto& remark : run_.remarks) text_ += fmt::format("\n{}\n", remark);
     if (!run_.journal.empty()) text_ += fmt::format("\nResults: {}\n", run_.journal);
     if (run_.interrupted) {
       text_ += "Interrupted. What was measured is kept: the same command run again goes on from here.\n";
@@ -70,7 +76,7 @@ class Summary {
       if (measured && std::find(result.begin(), result.end(), name) == result.end()) result.push_back(name);
     };
     for (const auto& objective : objectives_) add(objective.name);
-    for (const char* name : {"time", "power", "energy"}) add(name);
+    for (const char* name : {"time", "power", "energy", "energy_above_idle"}) add(name);
     for (const auto& metric : metrics_) add(metric.name);
     for (const std::size_t i : competing_) {
       for (const auto& [name, quantity] : evaluations_[i].quantities) {
@@ -95,12 +101,58 @@ class Summary {
     if (!run_.strategy.empty()) text_ += fmt::format("Strategy {}, seed {}\n", run_.strategy, run_.seed);
   }
 
+  void add_conditions() {
+    if (run_.constraints.empty()) return;
+    text_ += fmt::format("Subject to {}: {} of {} configurations\n", fmt::join(run_.constraints.conditions(), " and "),
+                         rivals_.size(), competing_.size());
+    if (!rivals_.empty()) return;
+    const auto bests = run_.constraints.bests_of(evaluations_, competing_);
+    std::optional<std::size_t> nearest;
+    double least = std::numeric_limits<double>::infinity();
+    for (const std::size_t i : competing_) {
+      const double missed = run_.constraints.violation(evaluations_[i], bests);
+      if (missed < least) nearest = i;
+      least = std::min(least, missed);
+    }
+    if (!nearest) return;
+    text_ += fmt::format("The nearest misses by {:.2g} %: {}\n", 100 * least,
+                         printable(format_configuration(evaluations_[*nearest].configuration, names_)));
+  }
+
+  /// Which idle power it is that energy_above_idle leaves out.
+  void add_idle() {
+    for (const std::size_t i : competing_) {
+      const auto idle = evaluations_[i].quantities.find("idle_power");
+      if (idle == evaluations_[i].quantities.end()) continue;
+      text_ += fmt::format("\nenergy_above_idle is without the {} drawn by the idle device with a context open\n",
+                           format_quantity(idle->second));
+      return;
+    }
+  }
+
+  /// Whether the waiting host would have one choose another configuration.
+  void add_host() {
+    if (!run_.host_watts) return;
+    const auto alone = best(evaluations_, rivals_, {"energy", Direction::minimize});
+    const auto both = best(evaluations_, rivals_, {"energy_with_host", Direction::minimize});
+    if (!alone || !both) return;
+    text_ += fmt::format("\nWith {:g} W of the waiting host ", *run_.host_watts);
+    if (*alone == *both) {
+      text_ += "the configuration of least energy stays the same\n";
+      return;
+    }
+    const auto total = [&](std::size_t i) { return format_quantity(evaluations_[i].quantities.at("energy_with_host")); };
+    text_ += fmt::format("another configuration needs least energy: {} in place of {} with the host\n", total(*both), total(*alone));
+    add_details(evaluations_[*both], "energy_with_host");
+  }
+
   void add_best() {
     std::map<std::size_t, std::string> named;  // those shown already, by their objective
     for (const auto& objective : objectives_) {
-      const auto winner = best(evaluations_, competing_, objective);
+      const auto winner = best(evaluations_, rivals_, objective);
       if (!winner) {
-        text_ += fmt::format("\nBest {}: none; no configuration was measured in it\n", objective.name);
+        text_ += fmt::format("\nBest {}: none; no configuration was measured in it{}\n", objective.name,
+                             rivals_.empty() && !competing_.empty() && !run_.constraints.empty() ? " that meets the conditions" : "");
         continue;
       }
       const Evaluation& evaluation = evaluations_[*winner];
@@ -178,7 +230,7 @@ class Summary {
 
   void add_top() {
     if (objectives_.empty() || options_.top == 0) return;
-    auto order = ranked(evaluations_, competing_, objectives_[0]);
+    auto order = ranked(evaluations_, rivals_, objectives_[0]);
     if (order.size() < 2) return;
     const std::size_t all = order.size();
     order.resize(std::min(order.size(), options_.top));
@@ -187,7 +239,7 @@ class Summary {
 
   void add_front() {
     if (objectives_.size() < 2) return;
-    auto front = pareto_front(evaluations_, competing_, objectives_);
+    auto front = pareto_front(evaluations_, rivals_, objectives_);
     if (front.empty()) return;
     std::vector<std::string> names;
     for (const auto& objective : objectives_) names.push_back(objective.name);
@@ -269,6 +321,7 @@ class Summary {
   std::span<const Metric> metrics_;
   const SummaryOptions& options_;
   std::vector<std::size_t> competing_;
+  std::vector<std::size_t> rivals_;  ///< of these, those that meet the conditions
   std::vector<std::string> shown_;
   std::string text_;
 };

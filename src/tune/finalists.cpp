@@ -77,8 +77,9 @@ class Finals {
   /// better than the best finalist.
   std::vector<Point> choose() {
     std::vector<Point> chosen;
+    const auto rivals = options_.constraints.feasible(result_.evaluations, competing(result_.evaluations));
     for (const auto& objective : objectives_) {
-      const auto order = ranked(result_.evaluations, competing(result_.evaluations), objective);
+      const auto order = ranked(result_.evaluations, rivals, objective);
       const std::size_t count = rounds_ == 0 ? options_.count : order.size();
       for (std::size_t i = 0; i < std::min(count, order.size()); ++i) {
         const Evaluation& evaluation = result_.evaluations[order[i]];

@@ -13,24 +13,50 @@
 
 namespace wattune {
 
-std::vector<Objective> choose_objectives(const Problem& problem, const std::vector<std::string>& minimize,
+namespace {
+
+/// What objectives and conditions may name.
+std::vector<std::string> known_quantities(const Problem& problem) {
+  auto known = measured_quantity_names();
+  for (const auto& metric : problem.metrics) known.push_back(metric.name);
+  for (const auto& observer : observers_of(problem)) {
+    for (const auto& quantity : observer.quantities) known.push_back(quantity.name);
+  }
+  for (const auto& name : built_in_metric_names()) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
+  }
+  return known;
+}
+
+}  // namespace
+
+std::vector<Objective> choose_objectives(Problem& problem, const std::vector<std::string>& minimize,
                                          const std::vector<std::string>& maximize) {
   std::vector<Objective> objectives;
   for (const auto& name : minimize) objectives.push_back({name, Direction::minimize});
   for (const auto& name : maximize) objectives.push_back({name, Direction::maximize});
   if (objectives.empty()) objectives = problem.objectives;
   if (objectives.empty()) objectives.push_back({"time", Direction::minimize});
-  auto known = measured_quantity_names();
-  for (const auto& metric : problem.metrics) known.push_back(metric.name);
-  for (const auto& observer : observers_of(problem)) {
-    for (const auto& quantity : observer.quantities) known.push_back(quantity.name);
-  }
+  const auto known = known_quantities(problem);
   for (const auto& objective : objectives) {
-    if (std::find(known.begin(), known.end(), objective.name) != known.end()) continue;
+    if (std::find(known.begin(), known.end(), objective.name) != known.end()) {
+      add_built_in_metric(problem, objective.name);
+      continue;
+    }
     throw UsageError(fmt::format("objective '{}': there is no such quantity or metric; there are: {}", objective.name,
                                  fmt::join(known, ", ")));
   }
   return objectives;
+}
+
+ConstraintSet choose_constraints(Problem& problem, const std::vector<std::string>& conditions,
+                                 const std::vector<Objective>& objectives) {
+  auto all = problem.conditions;
+  all.insert(all.end(), conditions.begin(), conditions.end());
+  if (all.empty()) return {};
+  ConstraintSet constraints(all, problem, known_quantities(problem), objectives);
+  for (const auto& name : constraints.quantities()) add_built_in_metric(problem, name);
+  return constraints;
 }
 
 namespace {
@@ -52,6 +78,13 @@ bool name_needs_meter(const std::string& name, const Problem& problem, std::size
 bool needs_meter(const std::vector<Objective>& objectives, const Problem& problem) {
   return std::any_of(objectives.begin(), objectives.end(), [&](const Objective& objective) {
     return name_needs_meter(objective.name, problem, problem.metrics.size());
+  });
+}
+
+bool needs_meter(const ConstraintSet& constraints, const Problem& problem) {
+  const auto names = constraints.quantities();
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return name_needs_meter(name, problem, problem.metrics.size());
   });
 }
 

@@ -8,18 +8,25 @@
 
 #include "backend/backend.hpp"
 #include "problem/problem.hpp"
+#include "result/constraint.hpp"
 #include "space/search_space.hpp"
 #include "store/journal.hpp"
 
 namespace wattune {
 
-/// The objectives asked for, else the problem's, else the time. @throws UsageError for what is no measured quantity, no
-/// observer's and no metric, naming those there are.
-std::vector<Objective> choose_objectives(const Problem& problem, const std::vector<std::string>& minimize,
+/// The objectives asked for, else the problem's, else the time. Built-in metrics among them are added to the problem.
+/// @throws UsageError for what is no measured quantity, no observer's and no metric, naming those there are.
+std::vector<Objective> choose_objectives(Problem& problem, const std::vector<std::string>& minimize,
                                          const std::vector<std::string>& maximize);
+
+/// The conditions of the problem and those asked for beside them. @throws UsageError as ConstraintSet does.
+ConstraintSet choose_constraints(Problem& problem, const std::vector<std::string>& conditions,
+                                 const std::vector<Objective>& objectives);
 
 /// Whether an objective is something that only a power meter gives, or a metric made of that.
 bool needs_meter(const std::vector<Objective>& objectives, const Problem& problem);
+/// The same of what conditions speak of.
+bool needs_meter(const ConstraintSet& constraints, const Problem& problem);
 
 /// Outputs may be compared with those of the default configuration, so it has to be a valid one: takes the first valid
 /// one instead where it is not. @return a warning where that matters.

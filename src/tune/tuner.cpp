@@ -194,7 +194,8 @@ class Run {
       evaluator_.recorded(evaluation);
       ++result_.state.reused;
     }
-    strategy_.tell(point, evaluation);
+    options_.constraints.update(bests_, evaluation);
+    strategy_.tell(point, options_.constraints.penalised(evaluation, bests_, options_.objectives));
     declined_ = false;
     result_.state.last_reused = reused;
     result_.evaluations.push_back(evaluation);
@@ -240,6 +241,7 @@ class Run {
   Journal& journal_;
   const TuneOptions& options_;
   const MetricSet metrics_;
+  ConstraintSet::Bests bests_ = options_.constraints.none_yet();
   double began_ = monotonic_seconds();
   double device_began_ = options_.clock != nullptr ? options_.clock->now() : 0;
   std::map<Point, const Evaluation*> known_;
@@ -255,13 +257,14 @@ class Run {
 }  // namespace
 
 std::string run_key(const std::string& strategy, std::uint64_t seed, std::span<const Objective> objectives,
-                    const StrategyOptions& strategy_options) {
+                    const StrategyOptions& strategy_options, std::span<const std::string> conditions) {
   Hasher hasher;
   hasher.add(strategy).add(seed);
   for (const auto& objective : objectives) {
     hasher.add(objective.name).add(objective.direction == Direction::minimize ? "minimize" : "maximize");
   }
   for (const auto& [name, value] : strategy_options) hasher.add(name).add(value);
+  for (const auto& condition : conditions) hasher.add(condition);
   return hasher.hex().substr(0, 8);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/clock.hpp"
 #include "problem/problem.hpp"
+#include "result/constraint.hpp"
 #include "result/evaluation.hpp"
 #include "store/journal.hpp"
 #include "strategy/strategy.hpp"
@@ -28,7 +29,7 @@ std::string to_string(const Budget& budget);
 /// Runs with the same key ask and tell alike, as long as results are the same. Budgets are not part of it: the same run
 /// with a larger one goes on where the smaller one ended.
 std::string run_key(const std::string& strategy, std::uint64_t seed, std::span<const Objective> objectives,
-                    const StrategyOptions& strategy_options = {});
+                    const StrategyOptions& strategy_options = {}, std::span<const std::string> conditions = {});
 
 /// What a run knows at any moment.
 struct TuneState {
@@ -42,6 +43,9 @@ struct TuneState {
 
 struct TuneOptions {
   Budget budget;
+  /// What the best has to meet, and the objectives that count: the strategy is told worse values of what misses it.
+  ConstraintSet constraints;
+  std::vector<Objective> objectives;
   Clock* clock = nullptr;                ///< of the device: time budgets count it too; null: the machine's alone
   /// As run_key() gives it. Where the journal holds results of the same run, the strategy is asked and told in the order
   /// of that run first, so that it goes on as if it had not been interrupted. Empty: results are only reused.

@@ -160,10 +160,11 @@ TunedConfiguration to_public(const Problem& problem, const Evaluation& evaluatio
   return result;
 }
 
-TuningResult to_public(const Problem& problem, const TuneResult& run, const std::vector<Objective>& objectives) {
+TuningResult to_public(const Problem& problem, const TuneResult& run, const std::vector<Objective>& objectives,
+                       const ConstraintSet& constraints) {
   TuningResult result;
   for (const auto& evaluation : run.evaluations) result.evaluations.push_back(to_public(problem, evaluation));
-  const auto rivals = competing(run.evaluations);
+  const auto rivals = constraints.feasible(run.evaluations, competing(run.evaluations));
   for (const auto& objective : objectives) {
     result.objectives.push_back(objective.name);
     result.winners.push_back(best(run.evaluations, rivals, objective).value_or(run.evaluations.size()));
@@ -226,6 +227,7 @@ TuningResult tune(const TuningRequest& request) {
   check_extensions(problem);
   refuse_settings(problem);
   const auto objectives = choose_objectives(problem, request.minimize, request.maximize);
+  const auto constraints = choose_constraints(problem, request.subject_to, objectives);
   const Budget budget = budget_of(request, problem);
   const auto space = space_of(problem);
   if (const auto warning = use_valid_default(problem, space)) note(*warning);
@@ -237,7 +239,8 @@ TuningResult tune(const TuningRequest& request) {
   if (keep) make_output_folder(request.output);
   const auto folder = keep ? request.output : scratch.path();
   const auto clock = prepare_simulation(opened.device, folder);
-  const bool energy = request.measure_energy || needs_meter(objectives, problem);
+  const bool energy =
+      request.measure_energy || needs_meter(objectives, problem) || needs_meter(constraints, problem);
   const Measuring measuring =
       runtime_exists() ? isolated(request, opened, energy, scratch) : in_process(request, opened, energy);
   // The engine writes a journal in any case; one that nobody asked for goes with the other temporary files.
@@ -249,6 +252,9 @@ TuningResult tune(const TuningRequest& request) {
   bool stop = false;
   TuneOptions options;
   options.budget = budget;
+  options.constraints = constraints;
+  options.objectives = objectives;
+  options.run = run_key(name, request.seed, objectives, {}, constraints.conditions());
   options.clock = clock.get();
   options.interrupted = [&] { return stop; };
   if (request.on_evaluation) {
@@ -258,7 +264,7 @@ TuningResult tune(const TuningRequest& request) {
     };
   }
   const TuneResult run = tune(problem, space, *strategy, *measuring.evaluator, journal, options);
-  TuningResult result = to_public(problem, run, objectives);
+  TuningResult result = to_public(problem, run, objectives, constraints);
   result.error = error_text(run);
   result.device = describe(measuring.device);
   if (keep) result.journal = journal.file();
