@@ -113,7 +113,8 @@ struct EnergyLoop::Impl {
   std::vector<double> drained;   ///< when the device was found without work
   bool abandoned = false;
   bool bounded = false;           ///< that without any measurement
-  std::optional<double> reading;  ///< instantaneous power that was enough to give the kernel up, W
+  std::optional<double> before;   ///< instantaneous power as last told before the load, W
+  std::optional<double> reading;  ///< the same during it, where that was enough to give the kernel up
   std::vector<double> window_launches;
 };
 
@@ -211,6 +212,8 @@ bool EnergyLoop::Impl::hopeless() {
   if (clock.now() < started + options.settle_seconds) return false;
   if (ticks.size() > 1) return (1 - tick_margin) * window().watts * seconds > *options.hopeless;
   reading = meter.instant_power_watts();
+  // A sensor that has not been renewed since still tells of what ran before.
+  if (reading == before) reading.reset();
   if (reading && (1 - reading_margin) * *reading * seconds > *options.hopeless) return true;
   reading.reset();
   return false;
@@ -226,6 +229,7 @@ std::optional<Failure> EnergyLoop::Impl::start() {
   if (!history.regular()) {
     if (auto failed = read_counter()) return failed;
   }
+  if (options.hopeless) before = meter.instant_power_watts();
   started = clock.now();
   return keep_busy();
 }

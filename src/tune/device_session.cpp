@@ -1,6 +1,9 @@
 #include "tune/device_session.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "backend/cuda/simulation.hpp"
 #include "base/error.hpp"
@@ -8,6 +11,17 @@
 #include "tune/backends.hpp"
 
 namespace wattune {
+
+namespace {
+
+void flag_as_shared(Evaluation& evaluation) {
+  for (const char* name : {"time", "time_min", "power", "energy"}) {
+    const auto found = evaluation.quantities.find(name);
+    if (found != evaluation.quantities.end()) found->second.flags.emplace_back("shared");
+  }
+}
+
+}  // namespace
 
 DeviceSession::DeviceSession(const Problem& problem, const std::string& device, bool energy, MeasureOptions options)
     : problem_(problem), backend_(make_backend(backend_of_device(device))), device_(backend_->open(device)) {
@@ -18,6 +32,7 @@ DeviceSession::DeviceSession(const Problem& problem, const std::string& device, 
     open_clock_meter();
     options.clock_meter = clock_meter_.get();
   }
+  if (info().kind == "gpu") users_.emplace(info().uuid, info().pci, info().simulated ? simulation_library() : "");
   session_ = std::make_unique<Session>(problem_, *device_, meter_.get(), std::move(options));
 }
 
@@ -58,10 +73,27 @@ void DeviceSession::open_meter() {
   }
 }
 
+void DeviceSession::note_others() {
+  if (!users_) return;
+  const auto now = users_->others();
+  if (!now) return;
+  for (const auto& other : *now) {
+    if (std::find(others_.begin(), others_.end(), other) == others_.end()) others_.push_back(other);
+  }
+}
+
+std::string note_about(const std::vector<std::string>& others, const DeviceInfo& device) {
+  return fmt::format("others compute on {} too: {}; they take their share of its time and power, so what is measured "
+                     "meanwhile is flagged 'shared' (measure on a device of one's own for figures to rely on)",
+                     device.id, fmt::join(others, ", "));
+}
+
 Session::Result DeviceSession::evaluate(const CompileResult& binary, const std::vector<Value>& configuration,
                                         bool as_reference, const EvaluateOptions& wanted) {
   Session::Result result;
   std::optional<Failure> failure;
+  others_.clear();
+  note_others();
   if (as_reference) failure = session_->set_reference(binary, configuration);
   if (failure) {
     result.evaluation.outcome = failure->outcome;
@@ -69,7 +101,9 @@ Session::Result DeviceSession::evaluate(const CompileResult& binary, const std::
     result.poisoned = failure->outcome == Outcome::crash || failure->outcome == Outcome::lost_device;
   } else {
     result = session_->evaluate(binary, configuration, wanted);
+    note_others();
   }
+  if (!others_.empty()) flag_as_shared(result.evaluation);
   result.evaluation.configuration = configuration;
   result.evaluation.board = info().board();
   return result;

@@ -9,6 +9,7 @@
 #include "backend/backend.hpp"
 #include "evaluate/session.hpp"
 #include "power/meter.hpp"
+#include "power/nvml/board_users.hpp"
 #include "problem/problem.hpp"
 
 namespace wattune {
@@ -29,7 +30,12 @@ class DeviceSession {
   Session::Result evaluate(const CompileResult& binary, const std::vector<Value>& configuration, bool as_reference,
                            const EvaluateOptions& wanted = {});
 
+  /// Who else computed on the device during the last evaluation, as far as that is known: its times, power and energy
+  /// are flagged "shared".
+  [[nodiscard]] const std::vector<std::string>& others() const noexcept { return others_; }
+
  private:
+  void note_others();
   void check_memory() const;
   [[noreturn]] void fail_for_memory(const std::string& who, double bytes, double limit) const;
   void open_meter();
@@ -40,7 +46,12 @@ class DeviceSession {
   std::unique_ptr<Device> device_;
   std::unique_ptr<PowerMeter> meter_;
   std::unique_ptr<PowerMeter> clock_meter_;
+  std::optional<BoardUsers> users_;
+  std::vector<std::string> others_;
   std::unique_ptr<Session> session_;
 };
+
+/// One line for the user about others that compute on a device.
+std::string note_about(const std::vector<std::string>& others, const DeviceInfo& device);
 
 }  // namespace wattune

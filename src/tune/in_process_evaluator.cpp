@@ -72,6 +72,13 @@ std::optional<Evaluator::Done> InProcessEvaluator::next(double /*seconds*/, int 
   return done;
 }
 
+/// Once for each change, not for each evaluation.
+void InProcessEvaluator::note_others() {
+  const auto& others = session_->others();
+  if (!others.empty() && others != others_ && options_.on_note) options_.on_note(note_about(others, info_));
+  others_ = others;
+}
+
 Evaluation InProcessEvaluator::evaluate(const std::vector<Value>& configuration) {
   Evaluation evaluation;
   const auto failed = [&](const Failure& failure) {
@@ -85,6 +92,7 @@ Evaluation InProcessEvaluator::evaluate(const std::vector<Value>& configuration)
     if (!binary) return failed(binary.error());
     auto result = session_->evaluate(*binary, configuration, reference_from_first_);
     evaluation = std::move(result.evaluation);
+    note_others();
     evaluation.phases["compile"] = binary->seconds;
     for (const auto& [name, value] : binary->resources) evaluation.resources.try_emplace(name, value);
     if (reference_from_first_ && evaluation.ok()) {

@@ -41,6 +41,7 @@ class InProcessEvaluator : public Evaluator {
   void take_reference();
   void reference_failed(const std::string& reason);
   Evaluation evaluate(const std::vector<Value>& configuration);
+  void note_others();
   CompileOutcome compile(const CompileRequest& request);
 
   const Problem& problem_;
@@ -52,6 +53,7 @@ class InProcessEvaluator : public Evaluator {
   DeviceInfo info_;
   std::string meter_;
   std::deque<Proposal> queue_;
+  std::vector<std::string> others_;  ///< on the device, as last told to the user
   bool reference_from_first_ = false;
   /// The configuration that serves as reference because the default one cannot; a new session takes it again.
   std::optional<std::vector<Value>> reference_configuration_;

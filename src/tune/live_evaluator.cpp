@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "tune/backends.hpp"
+#include "tune/device_session.hpp"
 #include "tune/wire.hpp"
 
 namespace wattune {
@@ -294,6 +295,7 @@ void LiveEvaluator::handle_answer(const json& message) {
   current_.reset();
   Evaluation evaluation = evaluation_from_json(message.at("evaluation"), problem_.parameter_names());
   learn(evaluation);
+  note_others(message.at("others").get<std::vector<std::string>>());
   if (reference_ == Reference::from_first && evaluation.ok()) {
     reference_binary_ = entry.binary;
     reference_key_ = entry.key;
@@ -302,6 +304,12 @@ void LiveEvaluator::handle_answer(const json& message) {
   }
   finish(std::move(entry), std::move(evaluation));
   if (message.at("poisoned").get<bool>()) worker_.end(false);
+}
+
+/// Once for each change, not for each evaluation.
+void LiveEvaluator::note_others(std::vector<std::string> others) {
+  if (!others.empty() && others != others_) note(note_about(others, device_));
+  others_ = std::move(others);
 }
 
 void LiveEvaluator::handle_death() {

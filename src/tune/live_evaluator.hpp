@@ -93,6 +93,7 @@ class LiveEvaluator : public Evaluator {
   void handle_answer(const nlohmann::json& message);
   void handle_reference_answer(const nlohmann::json& message);
   void learn(const Evaluation& evaluation);
+  void note_others(std::vector<std::string> others);
   void handle_death();
   void handle_timeout();
   [[nodiscard]] double limit_of_phase(const std::string& phase) const;
@@ -133,6 +134,7 @@ class LiveEvaluator : public Evaluator {
   bool opened_ = false;
   bool wait_for_quiet_ = false;
   int failed_opens_ = 0;
+  std::vector<std::string> others_;  ///< on the device, as last told to the user
   CompilePool pool_;
   WorkerClient worker_;
   std::deque<Entry> waiting_;        ///< submitted, not yet given to the worker

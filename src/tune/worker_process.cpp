@@ -145,7 +145,9 @@ class Worker {
     if (request.contains("hopeless_energy")) wanted.hopeless_energy = request.at("hopeless_energy").get<double>();
     wanted.exact = request.value("exact", false);
     const auto result = device_->evaluate(binary, configuration, request.at("as_reference").get<bool>(), wanted);
-    return {{"evaluation", to_json(result.evaluation, problem_.parameter_names())}, {"poisoned", result.poisoned}};
+    return {{"evaluation", to_json(result.evaluation, problem_.parameter_names())},
+            {"poisoned", result.poisoned},
+            {"others", device_->others()}};
   }
 
   static std::vector<Value> values(const json& request) {

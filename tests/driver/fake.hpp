@@ -81,6 +81,13 @@ struct FakeNvrtc {
   int live_programs = 0;
 };
 
+/// nvmlProcessInfo_t.
+struct FakeProcess {
+  unsigned pid;
+  unsigned long long used_memory = 0;
+  unsigned instance = ~0U, compute_instance = ~0U;
+};
+
 struct FakeBoard {
   std::string uuid;
   std::string pci;
@@ -92,6 +99,7 @@ struct FakeBoard {
   unsigned memory_megahertz = 0;
   unsigned celsius = 0;
   unsigned long long reasons = 0;
+  std::vector<FakeProcess> processes = {};  ///< that compute on it
 };
 
 struct FakeNvml {

@@ -90,6 +90,15 @@ NvmlResult nvmlDeviceGetMigMode(NvmlDevice device, unsigned* current, unsigned* 
   *pending = at(device).divided ? 1U : 0U;
   return give("nvmlDeviceGetMigMode", at(device).divided ? 1U : 0U, current);
 }
+NvmlResult nvmlDeviceGetComputeRunningProcesses_v3(NvmlDevice device, unsigned* count, FakeProcess* processes) {
+  if (const auto status = entered("nvmlDeviceGetComputeRunningProcesses_v3"); status != NvmlResult::success) return status;
+  const auto& found = at(device).processes;
+  const unsigned room = *count;
+  *count = static_cast<unsigned>(found.size());
+  if (room < found.size()) return NvmlResult::insufficient_size;
+  std::copy(found.begin(), found.end(), processes);
+  return NvmlResult::success;
+}
 NvmlResult nvmlDeviceGetTotalEnergyConsumption(NvmlDevice device, unsigned long long* millijoules) {
   return give("nvmlDeviceGetTotalEnergyConsumption", at(device).millijoules, millijoules);
 }

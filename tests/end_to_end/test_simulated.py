@@ -34,6 +34,25 @@ class Simulated(harness.CommandTest):
         self.assertEqual(sorted(line["outcome"] for line in lines), sorted(self.outcomes(result)))
 
 
+    def assert_resumes(self, before, *arguments):
+        """The same command without the fault takes over everything from the journal and measures the rest."""
+        again, _ = self.tune(*arguments)
+        self.assertEqual(again["reused"], len(before["evaluations"]))
+        for evaluation in before["evaluations"]:
+            self.assertIn(evaluation["configuration"], [e["configuration"] for e in again["evaluations"]])
+        return again
+
+    def energies(self, result):
+        return {json.dumps(e["configuration"]): e["quantities"]["energy"]["value"]
+                for e in result["evaluations"] if "energy" in e["quantities"]}
+
+    def assert_energies_as(self, undisturbed, result):
+        """A wrong joule is worse than none: what is told is as without the fault."""
+        expected = self.energies(undisturbed)
+        for configuration, energy in self.energies(result).items():
+            self.assertAlmostEqual(energy, expected[configuration], delta=0.1 * expected[configuration])
+
+
 class Tuning(Simulated):
     def test_finds_the_greenest_configuration_and_says_that_it_is_simulated(self):
         result, stderr = self.tune("--minimize", "energy", "--minimize", "time")
@@ -196,6 +215,12 @@ class Faults(Simulated):
         self.assertGreaterEqual(result["counts"]["ok"], 23)
         self.assert_journal_holds(result)
 
+    def test_a_compiler_that_hangs_costs_one_variant(self):
+        result, _ = self.tune("--compile-timeout", "2", faults="compile:2=hang")
+        self.assertEqual(len(result["evaluations"]), 24)
+        self.assertEqual(result["counts"]["ok"], 24 - result["counts"].get("compile", 0) - result["counts"].get("timeout", 0))
+        self.assert_journal_holds(result)
+
     def test_a_binary_that_does_not_load_costs_one_variant(self):
         result, _ = self.tune(faults="load:2=invalid_image")
         self.assertEqual(result["counts"], {"ok": 23, "compile": 1})
@@ -273,24 +298,80 @@ class Faults(Simulated):
         self.assert_journal_holds(result)
 
     def test_a_counter_that_jumps_back_or_wraps_falsifies_nothing(self):
-        def energies(result):
-            return {json.dumps(e["configuration"]): e["quantities"]["energy"]["value"]
-                    for e in result["evaluations"] if "energy" in e["quantities"]}
-
-        undisturbed, _ = self.tune("--minimize", "energy", "-o", self.folder / "undisturbed")
+        undisturbed, _ = self.tune("--minimize", "energy", "--no-skip", "-o", self.folder / "undisturbed")
         for action in ("back", "wrap"):
             result, _ = self.tune("--minimize", "energy", "-o", self.folder / action,
                                   faults=f"energy_counter:800={action}")
             self.assertGreaterEqual(result["counts"]["ok"], 23)
             self.assertEqual(len(result["evaluations"]), 24)
-            expected_energies = energies(undisturbed)
-            for configuration, energy in energies(result).items():
-                expected = expected_energies.get(configuration, energy)
-                self.assertAlmostEqual(energy, expected, delta=0.1 * expected)
+            self.assert_energies_as(undisturbed, result)
+
+    def test_a_stale_power_sensor_falsifies_nothing(self):
+        undisturbed, _ = self.tune("--minimize", "energy", "--no-skip", "-o", self.folder / "undisturbed")
+        for number in (1, 10, 40):
+            folder = self.folder / str(number)
+            result, _ = self.tune("--minimize", "energy", "-o", folder, faults=f"power_sensor:{number}=stale")
+            self.assertEqual(result["counts"], {"ok": 24})
+            self.assert_energies_as(undisturbed, result)
+            best, greenest = (json.dumps(r["best"]["energy"]["configuration"]) for r in (result, undisturbed))
+            self.assertEqual(best, greenest)
+            self.assert_resumes(result, "--minimize", "energy", "-o", folder)
+
+    def test_load_of_others_is_told_and_what_it_disturbs_is_flagged(self):
+        result, stderr = self.tune("--minimize", "energy", "--minimize", "time", faults="foreign_load=0.3")
+        self.assertEqual(stderr.count("others compute on sim:a100-pcie-40gb too: pid 4194000"), 1)
+        self.assertEqual(result["counts"], {"ok": 24})
+        for evaluation in result["evaluations"]:
+            for name in ("time", "energy", "power"):
+                self.assertIn("shared", evaluation["quantities"][name]["flags"])
+        self.assert_journal_holds(result)
+        self.assert_resumes(result, "--minimize", "energy", "--minimize", "time")
+
+    def test_load_of_others_is_seen_without_a_meter_and_said_in_the_summary(self):
+        stdout, stderr = self.wattune("tune", self.copy_problem("scaled"), "--device", "sim:h200", "-o",
+                                      self.folder / "out", "--budget", "3", "--minimize", "time",
+                                      environment={"WATTUNE_SIM_FAULTS": "foreign_load=0.5"})
+        self.assertIn("others compute on sim:h200 too", stderr)
+        self.assertRegex(stdout, "measured under: .*shared")
+
+    def test_load_of_others_on_another_board_is_no_matter(self):
+        result, stderr = self.tune("--minimize", "energy", "--budget", "3", faults="foreign_load@h200=0.3")
+        self.assertNotIn("others compute", stderr)
+        self.assertNotIn('"shared"', json.dumps(result))
 
     def test_faults_may_be_of_one_board_only(self):
         result, _ = self.tune("--budget", "3", faults="launch:1+@h200=illegal_address")
         self.assertEqual(result["counts"], {"ok": 3})
+
+
+class Clocks(Simulated):
+    """A clock that does not follow what it is set to."""
+
+    def tune_clocks(self, *arguments, **options):
+        environment = {"WATTUNE_SETTINGS_DIR": str(self.folder / "settings")}
+        return self.tune("--minimize", "energy", "--allow-settings", "--clocks", "600,900,1200", "--no-skip", *arguments,
+                         environment=environment, **options)
+
+    def test_that_stays_low_ends_the_run_before_anything_is_set(self):
+        before, _ = self.tune_clocks("--budget", "6")
+        _, stderr = self.tune_clocks("--budget", "12", faults="clock_lock=ignored", code=3)
+        self.assertIn("stays at 210 MHz under load although nothing holds it back", stderr)
+        again, _ = self.tune_clocks("--budget", "12")
+        self.assertEqual(again["reused"], len(before["evaluations"]))
+        self.assertEqual(again["counts"], {"ok": 12})
+
+    def test_is_a_failed_measurement_and_no_result_of_a_wrong_clock(self):
+        before, _ = self.tune_clocks("--budget", "6")
+        result, _ = self.tune_clocks("--budget", "9", "--assume-no-lock", faults="clock_lock=ignored")
+        self.assertEqual(result["reused"], 6)
+        self.assertEqual(result["counts"], {"ok": 6, "measurement": 3})
+        failed = [e for e in result["evaluations"] if e["outcome"] == "measurement"]
+        for evaluation in failed:
+            self.assertRegex(evaluation["message"], "the SM clock is 210 MHz under load 3 s after it was set to "
+                             f"{evaluation['configuration']['nvml_gr_clock']} MHz")
+            self.assertNotIn("energy", evaluation["quantities"])
+        self.assertEqual(result["best"]["energy"]["configuration"], before["best"]["energy"]["configuration"])
+        self.assert_journal_holds(result)
 
 
 class Devices(Simulated):

@@ -122,6 +122,17 @@ TEST_F(MeasureEnergy, gives_up_after_one_reading_where_that_is_far_off) {
   EXPECT_THAT(result->at("energy").flags, testing::ElementsAre("abandoned_early"));
 }
 
+TEST_F(MeasureEnergy, gives_nothing_up_for_a_reading_that_is_no_newer_than_the_load) {
+  ASSERT_TRUE(measure_energy(batch, meter, ticks, options, clock));
+  meter.has_instant = true;
+  meter.stale_instant = 5000;
+  options.hopeless = 1.5 * 600 * 0.002;
+  const auto result = measure_energy(batch, meter, ticks, options, clock);
+  ASSERT_TRUE(result);
+  EXPECT_NEAR(result->at("energy").value, 1.2, 0.02);
+  EXPECT_TRUE(result->at("energy").flags.empty());
+}
+
 TEST_F(MeasureEnergy, does_not_give_up_what_may_still_win) {
   meter.has_instant = true;
   options.hopeless = 0.99 * 600 * 0.002;

@@ -86,7 +86,8 @@ class VirtualMeter final : public PowerMeter {
   }
   std::optional<double> power_watts() override { return power(clock_.now()); }
   std::optional<double> instant_power_watts() override {
-    return has_instant ? std::optional<double>(power(clock_.now())) : std::nullopt;
+    if (!has_instant) return std::nullopt;
+    return stale_instant ? stale_instant : power(clock_.now());
   }
   std::optional<double> sm_clock_hz() override { return sm_clock; }
   std::optional<double> memory_clock_hz() override { return memory_clock; }
@@ -102,6 +103,7 @@ class VirtualMeter final : public PowerMeter {
   double jitter_seconds = 0;  ///< mean of what is added to a call
   bool has_counter = true;
   bool has_instant = false;
+  std::optional<double> stale_instant;  ///< W, what it says whatever is drawn
   bool moves = true;
   std::optional<int> stops_after;  ///< calls
   std::optional<double> sm_clock = 1.98e9;
