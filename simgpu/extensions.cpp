@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cuda/objects.hpp"
+#include "cuda/recorded.hpp"
 #include "export.hpp"
 
 namespace wattune::simgpu {
@@ -52,7 +53,10 @@ double truth(Board& physics, const BoardSlot& slot, const Description& descripti
 using wattune::simgpu::Machine;
 
 WATTUNE_SIM_EXPORT int wattune_sim_check(char* message, unsigned length) {
-  return wattune::simgpu::told(message, length, [] { Machine::instance(); });
+  return wattune::simgpu::told(message, length, [] {
+    Machine::instance();
+    wattune::simgpu::RecordedKernel::instance();
+  });
 }
 
 WATTUNE_SIM_EXPORT int wattune_sim_board_name(unsigned board, char* name, unsigned length) {

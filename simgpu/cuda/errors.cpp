@@ -38,7 +38,8 @@ constexpr Named results[] = {
     {CudaResult::illegal_instruction, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "an illegal instruction was encountered"},
     {CudaResult::misaligned_address, "CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address"},
     {CudaResult::launch_failed, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
-    {CudaResult::not_supported, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
+    {CudaResult::not_supported, "CUDA_ERROR_NOT_SUPPORTED",
+     "operation not supported (under WATTUNE_SIM_RECORDED: the file has no such configuration)"},
     {CudaResult::system_not_ready, "CUDA_ERROR_SYSTEM_NOT_READY", "system not yet initialized"},
     {CudaResult::unknown, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };

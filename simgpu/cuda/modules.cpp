@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 #include "cuda/objects.hpp"
+#include "cuda/recorded.hpp"
 #include "export.hpp"
 
 namespace wattune::simgpu {
@@ -41,7 +43,31 @@ CudaResult check_launch(const CudaFunctionOpaque& function, const LaunchShape& s
                                                                       : CudaResult::success;
 }
 
-const Work& work_of(CudaFunctionOpaque& function, const LaunchShape& shape) {
+/// The work of a launch as it was recorded, where WATTUNE_SIM_RECORDED has it; nothing for other kernels.
+/// @param result set where the configuration is not in the file, or did not run when it was recorded.
+std::optional<Work> recorded_work_of(const CudaFunctionOpaque& function, const LaunchShape& shape, CudaResult& result) {
+  const RecordedKernel* recorded = RecordedKernel::instance();
+  if (recorded == nullptr) return std::nullopt;
+  auto answer = recorded->find(function.image->variant, shape.block);
+  if (answer.kind == RecordedKernel::Answer::Kind::missing) result = CudaResult::not_supported;
+  if (answer.kind == RecordedKernel::Answer::Kind::failed) result = CudaResult::launch_out_of_resources;
+  if (answer.kind != RecordedKernel::Answer::Kind::found) return std::nullopt;
+  const Description& description = Machine::instance().description(function.context->board);
+  for (auto& record : answer.records) {
+    if (record.sm_clock <= 0) record.sm_clock = description.default_clock;
+  }
+  return simgpu::recorded_work(description, answer.records);
+}
+
+/// Whatever was recorded ran with the blocks that it had: registers that would forbid it were none.
+void allow_recorded_blocks(Image& image) {
+  constexpr unsigned most_registers = 64;  // of a block of 1024 threads
+  const RecordedKernel* recorded = RecordedKernel::instance();
+  if (recorded == nullptr || !recorded->is_of(image.variant)) return;
+  for (auto& kernel : image.kernels) kernel.registers = std::min(kernel.registers, most_registers);
+}
+
+CudaResult find_work(CudaFunctionOpaque& function, const LaunchShape& shape, Work& work) {
   auto& last = function.last;
   const Demand demand = next_demand();
   const bool same = last.work && last.shape.grid == shape.grid && last.shape.block == shape.block &&
@@ -50,10 +76,16 @@ const Work& work_of(CudaFunctionOpaque& function, const LaunchShape& shape) {
   if (!same) {
     last.shape = shape;
     last.demand = demand;
-    last.work = launch_work(Machine::instance().description(function.context->board), shape, function.image->variant,
-                            demand);
+    CudaResult result = CudaResult::success;
+    last.work = recorded_work_of(function, shape, result);
+    if (result != CudaResult::success) return result;
+    if (!last.work) {
+      last.work = launch_work(Machine::instance().description(function.context->board), shape, function.image->variant,
+                              demand);
+    }
   }
-  return *last.work;
+  work = *last.work;
+  return CudaResult::success;
 }
 
 }  // namespace
@@ -71,6 +103,7 @@ WATTUNE_SIM_EXPORT CudaResult cuModuleLoadData(CudaModule* module, const void* d
     auto own = std::make_unique<CudaModuleOpaque>();
     own->context = context;
     own->image = std::move(*image);
+    allow_recorded_blocks(own->image);
     for (const auto& variable : own->image.variables) {
       own->variables[variable.name] = allocate(context, std::max<std::size_t>(variable.bytes, 1));
     }
@@ -184,7 +217,7 @@ WATTUNE_SIM_EXPORT CudaResult cuLaunchKernel(CudaFunction function, unsigned gri
     shape.shared_bytes = function->kernel.shared_bytes + shared_bytes;
     if (const CudaResult bad = check_launch(*function, shape, shared_bytes); bad != CudaResult::success) return bad;
     SimulatedNode node;
-    node.work = work_of(*function, shape);
+    if (const CudaResult bad = find_work(*function, shape, node.work); bad != CudaResult::success) return bad;
     node.is_kernel = true;
     return enqueue(stream, node);
   });

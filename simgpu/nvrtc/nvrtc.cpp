@@ -10,6 +10,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "cuda/image.hpp"
 #include "cuda/objects.hpp"
@@ -82,6 +83,14 @@ std::string plain_name(const std::string& expression) {
   return begin == std::string::npos ? "" : name.substr(begin, end - begin + 1);
 }
 
+/// A text that is a number and nothing else.
+std::optional<double> number_of(std::string_view text) {
+  double value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
 /// The lines before the source proper that give a variant's parameters, as numbers.
 std::vector<Variant::Define> numeric_defines(const std::string& source, std::size_t& end) {
   std::vector<Variant::Define> defines;
@@ -91,12 +100,8 @@ std::vector<Variant::Define> numeric_defines(const std::string& source, std::siz
     const std::size_t line_end = std::min(source.find('\n', end), source.size());
     const std::string line = source.substr(end + word.size(), line_end - end - word.size());
     const std::size_t space = line.find(' ');
-    double value = 0;
-    if (space != std::string::npos) {
-      const char* last = line.data() + line.size();
-      const auto parsed = std::from_chars(line.data() + space + 1, last, value);
-      if (parsed.ec == std::errc() && parsed.ptr == last) defines.push_back({line.substr(0, space), value});
-    }
+    const auto value = space == std::string::npos ? std::nullopt : number_of(std::string_view(line).substr(space + 1));
+    if (value) defines.push_back({line.substr(0, space), *value});
     end = std::min(line_end + 1, source.size());
     if (line_end == source.size()) break;
   }
@@ -108,6 +113,9 @@ Variant variant_of(const NvrtcProgramOpaque& program, const Options& options, co
   Variant variant;
   std::size_t begin = 0;
   variant.defines = numeric_defines(program.source, begin);
+  for (const auto& [name, value] : options.defines) {
+    if (const auto number = number_of(value)) variant.defines.push_back({name, *number});
+  }
   // The line that names the file differs from machine to machine.
   if (program.source.compare(begin, 6, "#line ") == 0) begin = std::min(program.source.find('\n', begin), program.source.size());
   variant.kernel_hash = hash_of(std::string_view(program.source).substr(begin), hash_of(kernel));
