@@ -61,6 +61,39 @@ bool Nvml::is_divided(NvmlDevice device) const {
   return device_mig_mode != nullptr && device_mig_mode(device, &current, &pending) == NvmlResult::success && current != 0;
 }
 
+std::optional<double> to_number(NvmlValueType type, const NvmlValue& value) {
+  switch (type) {
+    case NvmlValueType::real:
+      return value.real;
+    case NvmlValueType::unsigned_int:
+      return value.unsigned_int;
+    case NvmlValueType::unsigned_long:
+      return static_cast<double>(value.unsigned_long);
+    case NvmlValueType::unsigned_long_long:
+      return static_cast<double>(value.unsigned_long_long);
+    case NvmlValueType::signed_long_long:
+      return static_cast<double>(value.signed_long_long);
+    case NvmlValueType::signed_int:
+      return value.signed_int;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::optional<double>> Nvml::fields(NvmlDevice device, std::span<const NvmlField> wanted) const {
+  std::vector<std::optional<double>> numbers(wanted.size());
+  if (field_values == nullptr) return numbers;
+  std::vector<NvmlFieldValue> values(wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    values[i].field = wanted[i].id;
+    values[i].scope = wanted[i].scope;
+  }
+  if (field_values(device, static_cast<int>(values.size()), values.data()) != NvmlResult::success) return numbers;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i].result == NvmlResult::success) numbers[i] = to_number(values[i].type, values[i].value);
+  }
+  return numbers;
+}
+
 std::shared_ptr<const Nvml> load_nvml(const std::string& path) {
   const std::string named = !path.empty() ? path : environment("WATTUNE_NVML");
   const std::string name = named.empty() ? "libnvidia-ml.so.1" : named;

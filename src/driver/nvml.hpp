@@ -3,7 +3,10 @@
 // through this table can change a device.
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "driver/library.hpp"
 
@@ -67,14 +70,33 @@ struct NvmlFieldValue {
   NvmlValue value;
 };
 
+/// A field to ask for.
+struct NvmlField {
+  unsigned id;
+  unsigned scope = 0;
+};
+
+/// The number that a value holds; nothing for a type that is not known.
+std::optional<double> to_number(NvmlValueType type, const NvmlValue& value);
+
 /// nvmlSample_t.
 struct NvmlSample {
   unsigned long long timestamp;  ///< us
   NvmlValue value;
 };
 
-/// NVML_FI_DEV_POWER_INSTANT: milliwatts.
+/// NVML_FI_DEV_POWER_AVERAGE, NVML_FI_DEV_POWER_INSTANT: milliwatts.
+inline constexpr unsigned nvml_field_power_average = 185;
 inline constexpr unsigned nvml_field_power_instant = 186;
+/// Nanoseconds for which something has held the clock back: NVML_FI_DEV_PERF_POLICY_POWER, and
+/// NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_THERM_SLOWDOWN, ..._HW_THERM_SLOWDOWN, ..._HW_POWER_BRAKE_SLOWDOWN.
+inline constexpr unsigned nvml_field_power_cap_time = 74;
+inline constexpr unsigned nvml_field_software_thermal_time = 269;
+inline constexpr unsigned nvml_field_hardware_thermal_time = 270;
+inline constexpr unsigned nvml_field_power_brake_time = 271;
+/// NVML_POWER_SCOPE_GPU, ..._MEMORY: scopes of the power fields.
+inline constexpr unsigned nvml_scope_gpu = 0;
+inline constexpr unsigned nvml_scope_memory = 2;
 /// NVML_TOTAL_POWER_SAMPLES: milliwatts.
 inline constexpr int nvml_total_power_samples = 0;
 
@@ -113,6 +135,8 @@ struct Nvml {
   /// Whether the board is divided into MIG instances, or the device is one of them: what is told and set is then that of
   /// the whole board.
   [[nodiscard]] bool is_divided(NvmlDevice device) const;
+  /// The fields' numbers, in order; nothing for those that the device does not have. One call for all.
+  [[nodiscard]] std::vector<std::optional<double>> fields(NvmlDevice device, std::span<const NvmlField> wanted) const;
 };
 
 /// Loads and initialises NVML; it is shut down when the last owner is gone.

@@ -10,7 +10,7 @@
 
 #include "backend/backend.hpp"
 #include "base/clock.hpp"
-#include "evaluate/tick_history.hpp"
+#include "sensor/tick_history.hpp"
 #include "power/meter.hpp"
 #include "result/evaluation.hpp"
 

@@ -14,6 +14,7 @@
 #include "power/meter.hpp"
 #include "problem/problem.hpp"
 #include "result/evaluation.hpp"
+#include "sensor/profile.hpp"
 
 namespace wattune {
 
@@ -24,6 +25,8 @@ struct MeasureOptions {
   unsigned min_batches = 5;
   unsigned energy_ticks = 2;  ///< window of an energy measurement, see EnergyOptions
   double final_seconds = 1.25;  ///< window of one that is to be exact: of a finalist
+  EnergyEstimator energy_estimator = EnergyEstimator::automatic;  ///< what a meter cannot do is a failure
+  std::optional<SensorProfile> sensor_profile = std::nullopt;     ///< of the meter's board, where it is known
   Clock* clock = nullptr;     ///< for waiting on the device's meter; null: the device's own
   bool verify_only = false;   ///< run and verify each configuration once, measure nothing
   PowerMeter* clock_meter = nullptr;  ///< tells clocks where energy is not measured; null: nobody does

@@ -156,21 +156,23 @@ json to_json(const Evaluation& evaluation, const std::vector<std::string>& param
   for (const auto& [name, quantity] : evaluation.quantities) quantities[name] = to_json(quantity);
   json phases = json::object();
   for (const auto& [name, seconds] : evaluation.phases) phases[name] = number_or_null(seconds);
-  return {{"configuration", std::move(configuration)},
-          {"outcome", to_string(evaluation.outcome)},
-          {"message", evaluation.message},
-          {"tier", evaluation.tier},
-          {"trial", evaluation.trial},
-          {"verification", evaluation.verification},
-          {"quantities", std::move(quantities)},
-          {"phases", std::move(phases)},
-          {"resources", evaluation.resources},
-          {"board", evaluation.board},
-          {"timestamp", evaluation.timestamp},
-          {"proposal", evaluation.proposal},
-          {"told", evaluation.told},
-          {"asked", evaluation.asked},
-          {"run", evaluation.run}};
+  json object = {{"configuration", std::move(configuration)},
+                 {"outcome", to_string(evaluation.outcome)},
+                 {"message", evaluation.message},
+                 {"tier", evaluation.tier},
+                 {"trial", evaluation.trial},
+                 {"verification", evaluation.verification},
+                 {"quantities", std::move(quantities)},
+                 {"phases", std::move(phases)},
+                 {"resources", evaluation.resources},
+                 {"board", evaluation.board},
+                 {"timestamp", evaluation.timestamp},
+                 {"proposal", evaluation.proposal},
+                 {"told", evaluation.told},
+                 {"asked", evaluation.asked},
+                 {"run", evaluation.run}};
+  if (!evaluation.energy_estimator.empty()) object["energy_estimator"] = evaluation.energy_estimator;
+  return object;
 }
 
 Evaluation evaluation_from_json(const json& object, const std::vector<std::string>& parameter_names) {
@@ -197,6 +199,7 @@ Evaluation evaluation_from_json(const json& object, const std::vector<std::strin
   if (object.contains("tier")) evaluation.tier = optional_text(object, "tier");
   evaluation.trial = optional_integer(object, "trial");
   evaluation.verification = optional_text(object, "verification");
+  evaluation.energy_estimator = optional_text(object, "energy_estimator");
   evaluation.board = optional_text(object, "board");
   evaluation.timestamp = optional_text(object, "timestamp");
   evaluation.proposal = optional_integer(object, "proposal");

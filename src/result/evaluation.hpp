@@ -35,6 +35,7 @@ struct Evaluation {
   std::map<std::string, Quantity> quantities;     ///< by name: time, power, energy, metrics, ...
   std::map<std::string, double> phases;           ///< seconds spent: compile, verify, time, energy, ...
   std::map<std::string, std::int64_t> resources;  ///< registers, spill_bytes, shared_bytes, ... of the binary
+  std::string energy_estimator;  ///< how energy was estimated: "counter", "samples", "integral", "median"; empty: it was not
   std::string board;                              ///< UUID of the device
   std::string timestamp;                          ///< UTC, ISO 8601
   std::int64_t proposal = 0;                      ///< the strategy's how-many-th proposal this was, from 0

@@ -191,6 +191,8 @@ struct LineReader::Impl {
       evaluation.trial = integer_of(value, key);
     } else if (key == "verification") {
       evaluation.verification = text_of(value, key);
+    } else if (key == "energy_estimator") {
+      evaluation.energy_estimator = text_of(value, key);
     } else if (key == "board") {
       evaluation.board = text_of(value, key);
     } else if (key == "timestamp") {

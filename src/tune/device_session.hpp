@@ -23,7 +23,7 @@ class DeviceSession {
 
   [[nodiscard]] const DeviceInfo& info() const noexcept { return device_->info(); }
   /// The meter's name, or "none".
-  [[nodiscard]] std::string meter() const { return meter_ ? meter_->name() : "none"; }
+  [[nodiscard]] std::string meter() const { return meter_ ? meter_->name() + "-counter" : "none"; }
   [[nodiscard]] Session& session() noexcept { return *session_; }
 
   /// Evaluates. @param as_reference take this configuration's outputs as the reference first.

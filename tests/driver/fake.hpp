@@ -99,6 +99,8 @@ struct FakeBoard {
   unsigned memory_megahertz = 0;
   unsigned celsius = 0;
   unsigned long long reasons = 0;
+  std::vector<NvmlFieldValue> fields = {};  ///< by field and scope; others are not supported
+  std::vector<NvmlSample> samples = {};     ///< of the driver's record of power, in mW as unsigned
   std::vector<FakeProcess> processes = {};  ///< that compute on it
 };
 

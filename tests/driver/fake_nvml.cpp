@@ -117,4 +117,29 @@ NvmlResult nvmlDeviceGetCurrentClocksThrottleReasons(NvmlDevice device, unsigned
   return give("nvmlDeviceGetCurrentClocksThrottleReasons", at(device).reasons, reasons);
 }
 
+NvmlResult nvmlDeviceGetFieldValues(NvmlDevice device, int count, NvmlFieldValue* values) {
+  for (int i = 0; i < count; ++i) {
+    values[i].result = NvmlResult::not_supported;
+    for (const NvmlFieldValue& known : at(device).fields) {
+      if (known.field == values[i].field && known.scope == values[i].scope) values[i] = known;
+    }
+  }
+  return entered("nvmlDeviceGetFieldValues");
+}
+NvmlResult nvmlDeviceGetSamples(NvmlDevice device, int, unsigned long long last_seen, NvmlValueType* type,
+                                unsigned* count, NvmlSample* samples) {
+  *type = NvmlValueType::unsigned_int;
+  const auto& record = at(device).samples;
+  if (samples == nullptr) {
+    *count = static_cast<unsigned>(record.size());
+    return entered("nvmlDeviceGetSamples");
+  }
+  unsigned given = 0;
+  for (const NvmlSample& sample : record) {
+    if (sample.timestamp > last_seen && given < *count) samples[given++] = sample;
+  }
+  *count = given;
+  return given > 0 ? entered("nvmlDeviceGetSamples") : NvmlResult::not_found;
+}
+
 }  // extern "C"

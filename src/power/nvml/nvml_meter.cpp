@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+
 #include "base/error.hpp"
 
 namespace wattune {
@@ -14,11 +18,13 @@ class NvmlMeter final : public PowerMeter {
  public:
   NvmlMeter(std::shared_ptr<const Nvml> nvml, NvmlDevice device) : nvml_(std::move(nvml)), device_(device) {}
 
-  [[nodiscard]] std::string name() const override { return "nvml-counter"; }
+  [[nodiscard]] std::string name() const override { return "nvml"; }
 
   std::optional<double> energy_joules() override {
     unsigned long long millijoules = 0;
-    if (nvml_->total_energy(device_, &millijoules) != NvmlResult::success) return std::nullopt;
+    if (nvml_->total_energy == nullptr || nvml_->total_energy(device_, &millijoules) != NvmlResult::success) {
+      return std::nullopt;
+    }
     return static_cast<double>(millijoules) * 1e-3;
   }
 
@@ -28,6 +34,46 @@ class NvmlMeter final : public PowerMeter {
       return std::nullopt;
     }
     return milliwatts * 1e-3;
+  }
+
+  std::optional<double> instant_power_watts() override { return watts({nvml_field_power_instant, nvml_scope_gpu}); }
+  std::optional<double> memory_power_watts() override { return watts({nvml_field_power_average, nvml_scope_memory}); }
+
+  std::vector<PowerSample> recorded_power(double after) override {
+    NvmlValueType type{};
+    if (nvml_->samples == nullptr) return {};
+    if (record_size_ == 0 && nvml_->samples(device_, nvml_total_power_samples, 0, &type, &record_size_, nullptr) !=
+                                 NvmlResult::success) {
+      return {};
+    }
+    unsigned count = record_size_;
+    std::vector<NvmlSample> found(count);
+    const auto last_seen = static_cast<unsigned long long>(std::llround(after * 1e6));
+    if (count == 0 || nvml_->samples(device_, nvml_total_power_samples, last_seen, &type, &count, found.data()) !=
+                          NvmlResult::success) {
+      return {};
+    }
+    std::vector<PowerSample> result;
+    for (std::size_t i = 0; i < std::min<std::size_t>(count, found.size()); ++i) {
+      const double stamp = static_cast<double>(found[i].timestamp) * 1e-6;
+      const auto milliwatts = to_number(type, found[i].value);
+      // Places of the record that were never filled have no time.
+      if (milliwatts && found[i].timestamp > last_seen) result.push_back({stamp, *milliwatts * 1e-3});
+    }
+    std::sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return a.stamp < b.stamp; });
+    return result;
+  }
+
+  std::map<std::string, double> throttle_seconds() override {
+    constexpr std::array fields = {NvmlField{nvml_field_power_cap_time}, NvmlField{nvml_field_software_thermal_time},
+                                   NvmlField{nvml_field_hardware_thermal_time}, NvmlField{nvml_field_power_brake_time}};
+    constexpr std::array names = {"power_capped", "thermal", "thermal", "power_brake"};
+    std::map<std::string, double> seconds;
+    const auto numbers = nvml_->fields(device_, fields);
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      if (numbers[i]) seconds[names[i]] += *numbers[i] * 1e-9;
+    }
+    return seconds;
   }
 
   std::optional<double> sm_clock_hz() override { return clock(NvmlClock::sm); }
@@ -51,6 +97,11 @@ class NvmlMeter final : public PowerMeter {
   }
 
  private:
+  std::optional<double> watts(NvmlField field) {
+    const auto milliwatts = nvml_->fields(device_, {&field, 1}).front();
+    return milliwatts ? std::optional(*milliwatts * 1e-3) : std::nullopt;
+  }
+
   std::optional<double> clock(NvmlClock which) {
     unsigned megahertz = 0;
     if (nvml_->clock_info == nullptr || nvml_->clock_info(device_, which, &megahertz) != NvmlResult::success) {
@@ -61,6 +112,7 @@ class NvmlMeter final : public PowerMeter {
 
   std::shared_ptr<const Nvml> nvml_;
   NvmlDevice device_;
+  unsigned record_size_ = 0;  ///< entries of the driver's record, once it has told
 };
 
 /// Finds the board. Empty text where it was found, else why not.
@@ -78,15 +130,10 @@ std::string find_board(const Nvml& nvml, const std::string& uuid, const std::str
 constexpr const char* divided =
     "the board is divided into MIG instances, and NVML tells only the power of the whole board; times can be measured";
 
-std::string check_counter(const Nvml& nvml, NvmlDevice device) {
-  if (nvml.total_energy == nullptr) return "this driver's NVML has no energy counter; install a newer driver";
-  unsigned long long millijoules = 0;
-  const NvmlResult result = nvml.total_energy(device, &millijoules);
-  if (result == NvmlResult::success) return {};
-  if (result == NvmlResult::not_supported) {
-    return "this board has no energy counter that NVML could read (boards have one from Volta on)";
-  }
-  return fmt::format("the board's energy counter cannot be read: {}", nvml.describe(result));
+/// Empty text where the meter has something to tell.
+std::string check(PowerMeter& meter) {
+  if (meter.energy_joules() || meter.power_watts() || meter.instant_power_watts()) return {};
+  return "NVML gives neither power nor energy of this board";
 }
 
 }  // namespace
@@ -114,8 +161,11 @@ std::unique_ptr<PowerMeter> open_nvml_meter(const std::string& uuid, const std::
     if (uuid.starts_with("MIG-")) reason = divided;
     if (reason.empty()) reason = find_board(*nvml, uuid, pci, device);
     if (reason.empty() && nvml->is_divided(device)) reason = divided;
-    if (reason.empty()) reason = check_counter(*nvml, device);
-    if (reason.empty()) return std::make_unique<NvmlMeter>(std::move(nvml), device);
+    if (reason.empty()) {
+      auto meter = std::make_unique<NvmlMeter>(std::move(nvml), device);
+      reason = check(*meter);
+      if (reason.empty()) return meter;
+    }
   } catch (const DeviceError& error) {
     reason = error.what();
   }

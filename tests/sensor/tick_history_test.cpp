@@ -1,4 +1,4 @@
-#include "evaluate/tick_history.hpp"
+#include "sensor/tick_history.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "evaluate/tick_history.hpp"
+#include "sensor/tick_history.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -96,6 +96,10 @@ void TickHistory::fit() {
 std::optional<double> TickHistory::next(double after) const {
   if (!regular()) return std::nullopt;
   return due(std::ceil((after - phase_) / period_));
+}
+
+double TickHistory::due(const Tick& tick) const {
+  return due(std::round((tick.time - phase_) / period_));
 }
 
 double TickHistory::time(const Tick& tick) const {

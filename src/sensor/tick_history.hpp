@@ -28,6 +28,8 @@ class TickHistory {
   [[nodiscard]] double period() const noexcept { return period_; }
   /// The first step that is due after a moment; nothing where the steps are not regular.
   [[nodiscard]] std::optional<double> next(double after) const;
+  /// When the step was due by period and phase. @pre regular()
+  [[nodiscard]] double due(const Tick& tick) const;
   /// When a step most likely took place: between the moment at which it was seen and the one at which it was due.
   [[nodiscard]] double time(const Tick& tick) const;
   /// Standard deviation of the error of time(), s; where steps are not regular that of this tick as seen.

@@ -1,0 +1,297 @@
+#include "sensor/profile.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "driver/library.hpp"
+
+namespace wattune {
+
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr std::array names{std::pair{EnergyEstimator::automatic, std::string_view("auto")},
+                           std::pair{EnergyEstimator::counter, std::string_view("counter")},
+                           std::pair{EnergyEstimator::samples, std::string_view("samples")},
+                           std::pair{EnergyEstimator::integral, std::string_view("integral")},
+                           std::pair{EnergyEstimator::median, std::string_view("median")}};
+
+/// Counter and readings that differ by more contradict each other.
+constexpr double largest_difference = 0.03;
+
+void put(json& object, const char* key, const std::optional<double>& value) {
+  if (value) object[key] = *value;
+}
+
+std::optional<double> take(const json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end()) return std::nullopt;
+  if (!found->is_number()) throw UsageError(fmt::format("key '{}' is no number", key));
+  return found->get<double>();
+}
+
+double need(const json& object, const char* key) {
+  const auto value = take(object, key);
+  if (!value || !(*value >= 0) || !std::isfinite(*value)) {
+    throw UsageError(fmt::format("key '{}' must be a number that is not negative", key));
+  }
+  return *value;
+}
+
+json reading_to_json(const ReadingProfile& reading) {
+  json object = {{"period_s", reading.period}, {"call_s", reading.call}, {"call_slow_s", reading.call_slow}};
+  put(object, "window_s", reading.window);
+  put(object, "duty", reading.duty);
+  put(object, "rise_s", reading.rise);
+  put(object, "delay_s", reading.delay);
+  put(object, "scatter_w", reading.scatter);
+  return object;
+}
+
+std::optional<ReadingProfile> reading_from_json(const json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return std::nullopt;
+  if (!found->is_object()) throw UsageError(fmt::format("key '{}' is no object", key));
+  ReadingProfile reading;
+  reading.period = need(*found, "period_s");
+  reading.call = need(*found, "call_s");
+  reading.call_slow = need(*found, "call_slow_s");
+  reading.window = take(*found, "window_s");
+  reading.duty = take(*found, "duty");
+  reading.rise = take(*found, "rise_s");
+  reading.delay = take(*found, "delay_s");
+  reading.scatter = take(*found, "scatter_w");
+  return reading;
+}
+
+std::string text_of(const json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_string()) throw UsageError(fmt::format("key '{}' must be a text", key));
+  return found->get<std::string>();
+}
+
+std::string milliseconds(double seconds) {
+  return fmt::format("{:.3g} ms", seconds * 1e3);
+}
+
+/// "a quarter", "all", "28 %" of the time.
+std::string share(double duty) {
+  if (duty > 0.97) return "all";
+  for (const auto& [value, words] : {std::pair{0.25, "a quarter"}, {0.5, "half"}, {0.75, "three quarters"}}) {
+    if (std::abs(duty - value) < 0.02) return words;
+  }
+  return fmt::format("{:.0f} %", 100 * duty);
+}
+
+std::string describe(const char* what, const ReadingProfile& reading) {
+  std::string text = fmt::format("{}: a new value every {}", what, milliseconds(reading.period));
+  if (reading.window) {
+    text += *reading.window > 1.1 * reading.period
+                ? fmt::format(", each the mean of {}", milliseconds(*reading.window))
+                : fmt::format(", which sees {} of the time ({} each)", share(*reading.duty),
+                              milliseconds(*reading.window));
+  } else {
+    text += "; what part of the time it sees was not found";
+  }
+  if (reading.rise) text += fmt::format(", late by a rise time of {}", milliseconds(*reading.rise));
+  return text + fmt::format("; a call takes {:.3g} ms", reading.call * 1e3);
+}
+
+/// For a file name.
+std::string harmless(std::string text) {
+  for (char& c : text) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.';
+    if (!plain) c = '_';
+  }
+  return text;
+}
+
+bool write_whole(const fs::path& file, const std::string& text) {
+  std::ofstream stream(file, std::ios::binary);
+  stream << text;
+  stream.close();
+  return static_cast<bool>(stream);
+}
+
+fs::path file_of(const std::string& board, const std::string& driver, const fs::path& folder) {
+  return folder / (harmless(board) + "_" + harmless(driver) + ".json");
+}
+
+}  // namespace
+
+std::string_view to_string(EnergyEstimator estimator) {
+  for (const auto& [known, name] : names) {
+    if (known == estimator) return name;
+  }
+  return "auto";
+}
+
+EnergyEstimator estimator_from(const std::string& name) {
+  for (const auto& [estimator, known] : names) {
+    if (known == name) return estimator;
+  }
+  throw UsageError(
+      fmt::format("there is no energy estimator '{}'; there are auto, counter, samples, integral and median", name));
+}
+
+EnergyEstimator choose_estimator(const SensorProfile* profile, bool has_counter, bool has_reading, bool has_samples) {
+  if (has_counter) return EnergyEstimator::counter;
+  if (!has_samples) return EnergyEstimator::integral;
+  if (!has_reading || profile == nullptr || !profile->samples) return EnergyEstimator::samples;
+  // The record is worth its slower calls where it sees more, or as much and more often.
+  const ReadingProfile& record = *profile->samples;
+  const auto better = [&](const std::optional<ReadingProfile>& reading) {
+    if (!reading || !reading->duty) return false;
+    const double seen = record.duty.value_or(0);
+    return *reading->duty > seen + 0.1 || (*reading->duty > seen - 0.1 && reading->period < 0.9 * record.period &&
+                                           reading->window.value_or(1) < 2 * reading->period);
+  };
+  return better(profile->instant) || better(profile->average) ? EnergyEstimator::integral : EnergyEstimator::samples;
+}
+
+std::vector<std::string> in_words(const SensorProfile& profile) {
+  std::vector<std::string> lines;
+  const auto add = [&](const char* what, const std::optional<ReadingProfile>& reading) {
+    if (reading) lines.push_back(describe(what, *reading));
+  };
+  add("energy counter", profile.counter);
+  add("average power", profile.average);
+  add("instantaneous power", profile.instant);
+  add("driver's record of power", profile.samples);
+  std::string idle;
+  if (profile.idle_bare_w) idle = fmt::format("{:.1f} W bare", *profile.idle_bare_w);
+  if (profile.idle_context_w) {
+    idle += fmt::format("{}{:.1f} W with a context", idle.empty() ? "" : ", ", *profile.idle_context_w);
+  }
+  if (!idle.empty()) lines.push_back("idle: " + idle);
+  if (profile.counter_over_readings) {
+    const double off = *profile.counter_over_readings - 1;
+    lines.push_back(std::abs(off) <= largest_difference
+                        ? fmt::format("counter and readings agree within {:.1f} %", 100 * std::abs(off) + 0.05)
+                        : fmt::format("the counter says {:.1f} % {} than the readings", 100 * std::abs(off),
+                                      off > 0 ? "more" : "less"));
+  }
+  const auto chosen = choose_estimator(&profile, profile.counter.has_value(), profile.average || profile.instant,
+                                       profile.samples.has_value());
+  const ReadingProfile* partial = nullptr;
+  for (const auto* reading : {&profile.instant, &profile.average}) {
+    if (*reading && (*reading)->duty && !(*reading)->sees_everything()) partial = &**reading;
+  }
+  std::string use = partial != nullptr
+                        ? fmt::format("this card's {} sees {} of the time; wattune uses ",
+                                      profile.instant && partial == &*profile.instant ? "instantaneous reading"
+                                                                                      : "power reading",
+                                      share(*partial->duty))
+                        : std::string("wattune uses this card's ");
+  const bool possessive = partial != nullptr;
+  if (chosen == EnergyEstimator::counter) use += possessive ? "its energy counter" : "energy counter";
+  if (chosen == EnergyEstimator::samples) use += possessive ? "the driver's record of power" : "record of power in the driver";
+  if (chosen == EnergyEstimator::integral) use += possessive ? "the mean of its fresh values" : "power reading";
+  lines.push_back(use);
+  for (const auto& warning : profile.warnings) lines.push_back("warning: " + warning);
+  return lines;
+}
+
+json to_json(const SensorProfile& profile) {
+  json object = {{"format", SensorProfile::known_format},
+                 {"board", profile.board},
+                 {"name", profile.name},
+                 {"driver", profile.driver},
+                 {"made", profile.made},
+                 {"simulated", profile.simulated},
+                 {"warnings", profile.warnings}};
+  const auto add = [&](const char* key, const std::optional<ReadingProfile>& reading) {
+    if (reading) object[key] = reading_to_json(*reading);
+  };
+  add("counter", profile.counter);
+  add("average", profile.average);
+  add("instant", profile.instant);
+  add("samples", profile.samples);
+  put(object, "idle_bare_w", profile.idle_bare_w);
+  put(object, "idle_context_w", profile.idle_context_w);
+  put(object, "load_w", profile.load_w);
+  put(object, "counter_over_readings", profile.counter_over_readings);
+  return object;
+}
+
+SensorProfile sensor_profile_from_json(const json& object) {
+  if (!object.is_object()) throw UsageError("a sensor profile must be a JSON object");
+  if (need(object, "format") != SensorProfile::known_format) throw UsageError("key 'format' is of another version");
+  SensorProfile profile;
+  profile.board = text_of(object, "board");
+  profile.name = text_of(object, "name");
+  profile.driver = text_of(object, "driver");
+  profile.made = text_of(object, "made");
+  const auto simulated = object.find("simulated");
+  profile.simulated = simulated != object.end() && simulated->is_boolean() && simulated->get<bool>();
+  profile.counter = reading_from_json(object, "counter");
+  profile.average = reading_from_json(object, "average");
+  profile.instant = reading_from_json(object, "instant");
+  profile.samples = reading_from_json(object, "samples");
+  profile.idle_bare_w = take(object, "idle_bare_w");
+  profile.idle_context_w = take(object, "idle_context_w");
+  profile.load_w = take(object, "load_w");
+  profile.counter_over_readings = take(object, "counter_over_readings");
+  if (const auto warnings = object.find("warnings"); warnings != object.end()) {
+    if (!warnings->is_array()) throw UsageError("key 'warnings' is no list");
+    for (const auto& warning : *warnings) {
+      if (!warning.is_string()) throw UsageError("key 'warnings' is no list of texts");
+      profile.warnings.push_back(warning.get<std::string>());
+    }
+  }
+  return profile;
+}
+
+fs::path profile_folder() {
+  if (const auto named = environment("WATTUNE_SENSOR_DIR"); !named.empty()) return named;
+  if (const auto cache = environment("WATTUNE_CACHE_DIR"); !cache.empty()) return fs::path(cache) / "sensors";
+  if (const auto cache = environment("XDG_CACHE_HOME"); !cache.empty()) return fs::path(cache) / "wattune" / "sensors";
+  if (const auto home = environment("HOME"); !home.empty()) return fs::path(home) / ".cache" / "wattune" / "sensors";
+  return {};
+}
+
+fs::path save_profile(const SensorProfile& profile, const fs::path& folder) {
+  const fs::path file = file_of(profile.board, profile.driver, folder);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  const fs::path aside = file.string() + fmt::format(".{}.tmp", ::getpid());
+  const std::string text = to_json(profile).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  if (!error && !write_whole(aside, text)) error = std::error_code(errno, std::generic_category());
+  if (!error) fs::rename(aside, file, error);
+  if (error) {
+    std::error_code ignored;
+    fs::remove(aside, ignored);
+    throw RunError(fmt::format("cannot keep the sensor profile of {} in '{}': {}; name another folder in "
+                               "WATTUNE_SENSOR_DIR",
+                               profile.board, file.string(), error.message()));
+  }
+  return file;
+}
+
+std::optional<SensorProfile> load_profile(const std::string& board, const std::string& driver, const fs::path& folder) {
+  if (folder.empty()) return std::nullopt;
+  const fs::path file = file_of(board, driver, folder);
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return std::nullopt;
+  try {
+    SensorProfile profile = sensor_profile_from_json(json::parse(read_file(file, "the sensor profile")));
+    if (profile.board == board && profile.driver == driver) return profile;
+  } catch (const std::exception&) {
+    // Not worth ending a run for: probing makes it anew.
+  }
+  return std::nullopt;
+}
+
+}  // namespace wattune
