@@ -268,6 +268,39 @@ class Faults(Simulated):
         _, stderr = self.tune(faults="init:1+=no_device", code=3)
         self.assertIn("CUDA_ERROR_NO_DEVICE", stderr)
 
+    def test_a_board_that_is_taken_is_an_error(self):
+        _, stderr = self.tune(faults="context:1+=device_unavailable", code=3)
+        self.assertIn("CUDA_ERROR_DEVICE_UNAVAILABLE", stderr)
+
+    def test_a_copy_that_fails_ends_nothing(self):
+        result, _ = self.tune(faults="copy:20=illegal_address")
+        self.assertEqual(len(result["evaluations"]), 24)
+        self.assertGreaterEqual(result["counts"]["ok"], 23)
+        self.assert_journal_holds(result)
+        self.assert_resumes(result)
+
+    def test_a_cuda_that_names_another_board_than_nvml_is_helped_by_the_pci_id(self):
+        result, _ = self.tune("--minimize", "energy", "--budget", "3", faults="cuda_uuid=wrong")
+        self.assertEqual(result["counts"], {"ok": 3})
+
+    def test_an_nvml_that_hangs_costs_one_configuration(self):
+        result, _ = self.tune("--minimize", "energy", "--no-skip", "--timeout", "2", faults="nvml.total_energy:400=hang")
+        self.assertEqual(result["counts"], {"ok": 23, "timeout": 1})
+        self.assert_journal_holds(result)
+
+    def test_an_nvml_that_crashes_costs_a_worker(self):
+        result, stderr = self.tune("--minimize", "energy", "--no-skip", faults="nvml.total_energy:400=crash")
+        self.assertEqual(result["counts"], {"ok": 24})
+        self.assertIn("a new one tries this configuration once more", stderr)
+
+    def test_an_nvml_that_loses_the_board_ends_the_run_and_keeps_its_results(self):
+        arguments = ("--minimize", "energy", "--no-skip")
+        result, stderr = self.tune(*arguments, faults="nvml.total_energy:400=lost", code=3)
+        self.assertIn("sim:a100-pcie-40gb", stderr)
+        self.assertGreater(result["counts"]["ok"], 0)
+        self.assert_journal_holds(result)
+        self.assert_resumes(result, *arguments)
+
     def test_nvml_may_know_the_board_by_its_pci_id_only(self):
         result, _ = self.tune("--minimize", "energy", "--budget", "3", faults="nvml_uuid=wrong")
         self.assertEqual(result["counts"], {"ok": 3})
