@@ -113,8 +113,8 @@ struct EnergyLoop::Impl {
   std::vector<double> drained;   ///< when the device was found without work
   bool abandoned = false;
   bool bounded = false;           ///< that without any measurement
-  std::optional<double> before;   ///< instantaneous power as last told before the load, W
-  std::optional<double> reading;  ///< the same during it, where that was enough to give the kernel up
+  std::optional<double> unloaded;  ///< instantaneous power as last told before the load, W
+  std::optional<double> reading;   ///< the same during it, where that was enough to give the kernel up
   std::vector<double> window_launches;
 };
 
@@ -213,7 +213,7 @@ bool EnergyLoop::Impl::hopeless() {
   if (ticks.size() > 1) return (1 - tick_margin) * window().watts * seconds > *options.hopeless;
   reading = meter.instant_power_watts();
   // A sensor that has not been renewed since still tells of what ran before.
-  if (reading == before) reading.reset();
+  if (reading == unloaded) reading.reset();
   if (reading && (1 - reading_margin) * *reading * seconds > *options.hopeless) return true;
   reading.reset();
   return false;
@@ -229,7 +229,7 @@ std::optional<Failure> EnergyLoop::Impl::start() {
   if (!history.regular()) {
     if (auto failed = read_counter()) return failed;
   }
-  if (options.hopeless) before = meter.instant_power_watts();
+  if (options.hopeless) unloaded = meter.instant_power_watts();
   started = clock.now();
   return keep_busy();
 }
