@@ -58,9 +58,9 @@ NvmlResult find_board(NvmlDevice* device, const std::function<bool(std::uint32_t
 
 }  // namespace
 
-bool& nvml_initialised() {
-  static bool initialised = false;
-  return initialised;
+std::atomic<int>& nvml_users() {
+  static std::atomic<int> users{0};
+  return users;
 }
 
 NvmlDevice nvml_device(std::uint32_t board) {
@@ -71,7 +71,7 @@ NvmlDevice nvml_device(std::uint32_t board) {
 
 NvmlResult guarded_nvml(const std::function<NvmlResult()>& function) noexcept {
   try {
-    return nvml_initialised() ? function() : NvmlResult::uninitialized;
+    return nvml_users() > 0 ? function() : NvmlResult::uninitialized;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "simulated GPU: %s\n", error.what());
     return NvmlResult::unknown;
@@ -151,12 +151,12 @@ using namespace wattune;
 using namespace wattune::simgpu;
 
 WATTUNE_SIM_EXPORT NvmlResult nvmlInit_v2() {
-  nvml_initialised() = true;
+  ++nvml_users();
   const NvmlResult result = guarded_nvml([] {
     Machine::instance();
     return not_passed("init");
   });
-  if (result != NvmlResult::success) nvml_initialised() = false;
+  if (result != NvmlResult::success) --nvml_users();
   return result;
 }
 
@@ -169,7 +169,11 @@ WATTUNE_SIM_EXPORT NvmlResult nvmlInitWithFlags(unsigned) {
 }
 
 WATTUNE_SIM_EXPORT NvmlResult nvmlShutdown() {
-  return nvml_initialised() ? NvmlResult::success : NvmlResult::uninitialized;
+  int users = nvml_users();
+  while (users > 0) {
+    if (nvml_users().compare_exchange_weak(users, users - 1)) return NvmlResult::success;
+  }
+  return NvmlResult::uninitialized;
 }
 
 WATTUNE_SIM_EXPORT const char* nvmlErrorString(NvmlResult result) {

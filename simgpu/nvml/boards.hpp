@@ -1,6 +1,7 @@
 #pragma once
 // What all functions of the simulated NVML share.
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -18,7 +19,8 @@ namespace simgpu {
 
 /// Null where NVML is not initialised. Boards come in the order of their PCI ids.
 NvmlDevice nvml_device(std::uint32_t board);
-bool& nvml_initialised();
+/// Initialisations that have not been shut down yet.
+std::atomic<int>& nvml_users();
 
 /// Runs a function; whatever it throws becomes a result.
 NvmlResult guarded_nvml(const std::function<NvmlResult()>& function) noexcept;
