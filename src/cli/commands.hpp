@@ -38,7 +38,7 @@ struct TuneArguments {
   std::vector<std::string> maximize;
   std::vector<std::string> subject_to;
   std::optional<double> host_watts;
-  std::string strategy = "random";
+  std::string strategy = "auto";
   std::vector<std::string> strategy_options;  ///< key=value
   std::vector<std::string> budget;
   std::uint64_t seed = 0;

@@ -36,6 +36,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double default_budget_seconds = 600;
+/// Seldom enough to cost less than a hundredth of the time, also where it means another clock.
+constexpr double reference_every_seconds = 60;
+constexpr double reference_every_seconds_with_settings = 300;
 
 /// The problem for the device's language, and that device.
 struct Chosen {
@@ -347,6 +350,9 @@ int run_tune(const TuneArguments& arguments) {
   options.clock = clock.get();
   options.run = run_key(arguments.strategy, arguments.seed, objectives, setup.options, constraints.conditions());
   options.keep_going = arguments.keep_going;
+  if (live.energy) {
+    options.reference_every_seconds = live.settings ? reference_every_seconds_with_settings : reference_every_seconds;
+  }
   if (arguments.verify_only) options.tier = "verify";
   options.wake_fd = interrupt.fd();
   options.interrupted = [&] { return interrupt.signal() != 0; };
@@ -375,6 +381,7 @@ int run_tune(const TuneArguments& arguments) {
   run.interrupted = result.interrupted;
   run.constraints = constraints;
   run.host_watts = arguments.host_watts;
+  if (result.drift) run.remarks.push_back(to_string(*result.drift));
   return print_results(arguments, problem, run, result, objectives);
 }
 

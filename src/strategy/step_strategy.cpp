@@ -1,11 +1,13 @@
 #include "strategy/step_strategy.hpp"
 
+#include <algorithm>
+
 namespace wattune {
 
 namespace {
 
-/// So many steps in turn without a new point, and the strategy begins elsewhere.
-constexpr std::size_t most_idle_steps = 40;
+/// So many points in turn that are all known, and the strategy begins elsewhere.
+constexpr std::size_t most_idle_points = 40;
 constexpr int speculations = 8;
 
 }  // namespace
@@ -42,17 +44,18 @@ bool StepStrategy::begin_step() {
       if (!step_is_known()) return false;
       finish_step();
     }
-    is_restart_ = ++idle_steps_ > most_idle_steps;
+    is_restart_ = idle_points_ > most_idle_points;
     if (is_restart_) {
       step_ = {*record_.draw_fresh(random_)};
     } else {
       step_ = next_step();
     }
+    idle_points_ += std::max<std::size_t>(1, step_.size());
     for (const auto& point : step_) {
       if (!record_.is_proposed(point)) to_propose_.push_back(point);
     }
     if (!to_propose_.empty()) {
-      idle_steps_ = 0;
+      idle_points_ = 0;
       return true;
     }
   }

@@ -45,7 +45,7 @@ class StepStrategy : public Strategy {
   std::vector<Point> step_;      ///< empty: none begun
   std::deque<Point> to_propose_;
   bool is_restart_ = false;
-  std::size_t idle_steps_ = 0;
+  std::size_t idle_points_ = 0;
 };
 
 }  // namespace wattune

@@ -477,10 +477,11 @@ void LiveEvaluator::send(Entry entry) {
                   {"binary", wattune::to_json(**current_->binary)},
                   {"configuration", to_json(current_->proposal.configuration)},
                   {"as_reference", reference_ == Reference::from_first}};
-  if (const auto fastest = launch_limit_.fastest(); options_.abandon_factor && fastest) {
+  const bool searching = current_->proposal.tier == "screen";  // others are measured in full
+  if (const auto fastest = launch_limit_.fastest(); searching && options_.abandon_factor && fastest) {
     request["abandon_above"] = *options_.abandon_factor * *fastest;
   }
-  if (options_.skip_hopeless && least_energy_) request["hopeless_energy"] = *least_energy_;
+  if (searching && options_.skip_hopeless && least_energy_) request["hopeless_energy"] = *least_energy_;
   request["exact"] = current_->proposal.tier == "final";
   profile_.idle_ended(monotonic_seconds() - idle_since_);
   limit_ = options_.phase_timeout_seconds;

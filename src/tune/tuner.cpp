@@ -45,6 +45,7 @@ class Run {
       result_.error = std::current_exception();
     }
     update_time();
+    result_.drift = drift_.drift();
     return std::move(result_);
   }
 
@@ -77,6 +78,7 @@ class Run {
 
   void remember_journal() {
     for (const auto& evaluation : journal_.before().evaluations) {
+      if (evaluation.tier == DriftWatch::tier) reference_trial_ = std::max(reference_trial_, evaluation.trial + 1);
       if (evaluation.tier != options_.tier) continue;
       if (const auto point = space_.find(evaluation.configuration)) known_[*point] = &evaluation;
     }
@@ -147,6 +149,9 @@ class Run {
   /// Hands out proposals. Once the strategy has none, it is asked again only after it was told something, so that what
   /// it is asked depends on results alone, not on how long they take.
   void propose() {
+    if (!declined_ && !planned_reached()) {
+      if (auto reference = drift_.due(result_.state.seconds)) evaluator_.submit(std::move(*reference));
+    }
     while (!declined_ && !planned_reached() && evaluator_.held() < evaluator_.capacity()) {
       auto proposal = ask();
       if (!proposal) {
@@ -179,6 +184,15 @@ class Run {
 
   void take(Evaluator::Done done) {
     metrics_.apply(done.evaluation);
+    update_time();
+    if (done.proposal.tier == DriftWatch::tier) {
+      done.evaluation.tier = DriftWatch::tier;
+      done.evaluation.trial = reference_trial_++;
+      drift_.add(done.evaluation, result_.state.seconds);
+      journal_.append(done.evaluation);
+      return;
+    }
+    drift_.see(done.proposal, done.evaluation, result_.state.seconds);
     done.evaluation.asked = static_cast<std::int64_t>(proposed_);
     done.evaluation.run = options_.run;
     // Told first: what cannot be written is among the results all the same.
@@ -244,6 +258,8 @@ class Run {
   ConstraintSet::Bests bests_ = options_.constraints.none_yet();
   double began_ = monotonic_seconds();
   double device_began_ = options_.clock != nullptr ? options_.clock->now() : 0;
+  DriftWatch drift_{options_.reference_every_seconds};
+  std::int64_t reference_trial_ = 0;  ///< that the journal does not have
   std::map<Point, const Evaluation*> known_;
   std::size_t proposed_ = 0;
   std::map<std::int64_t, Proposal> waiting_;  ///< of replay(): asked for and not told yet, by number

@@ -14,6 +14,7 @@
 #include "result/evaluation.hpp"
 #include "store/journal.hpp"
 #include "strategy/strategy.hpp"
+#include "tune/drift.hpp"
 #include "tune/evaluator.hpp"
 
 namespace wattune {
@@ -52,6 +53,8 @@ struct TuneOptions {
   std::string run;
   std::string tier = "screen";           ///< of the evaluations: those of other tiers in the journal do not count
   bool keep_going = false;               ///< do not end the run where nothing builds
+  /// Where energy is measured: how often, in seconds of the run, a reference configuration is measured again.
+  std::optional<double> reference_every_seconds;
   int wake_fd = -1;                      ///< becomes readable when the run is to be interrupted
   std::function<bool()> interrupted;
   std::function<void(const Evaluation&, const TuneState&)> on_evaluation;
@@ -62,6 +65,7 @@ struct TuneOptions {
 struct TuneResult {
   std::vector<Evaluation> evaluations;   ///< of this run, reused ones included, in the order in which they were told
   TuneState state;
+  std::optional<Drift> drift;  ///< of the reference's energy, where it was measured again
   bool interrupted = false;
   /// What ended the run early: a lost device, a full disk, a kernel that never builds. Empty where nothing did.
   std::exception_ptr error;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "result/order.hpp"
 
 namespace wattune {
 namespace {
@@ -213,6 +214,54 @@ TEST_F(TunerTest, verification_without_measurement_does_not_count_as_measured) {
   options.tier = "screen";
   run(options);
   EXPECT_EQ(evaluator_.seen.size(), 50U);
+}
+
+TEST_F(TunerTest, ReferenceIsMeasuredAgainAndItsDriftTold) {
+  double energy = 2;
+  evaluator_.evaluate = [&](const Proposal& proposal) {
+    Evaluation evaluation;
+    evaluation.quantities["time"] = {1e-3, "s", 0, 1, {}};
+    evaluation.quantities["energy"] = {proposal.tier == "reference" ? energy *= 1.01 : energy, "J", 0.002, 2, {}};
+    return evaluation;
+  };
+  TuneOptions options;
+  options.budget.evaluations = 10;
+  options.reference_every_seconds = 0;
+  const auto result = run(options);
+  ASSERT_TRUE(result.drift);
+  EXPECT_GT(result.drift->again, 1U);
+  EXPECT_NEAR(result.drift->lowest, 0.01, 1e-12);
+  EXPECT_GE(result.drift->highest, result.drift->lowest);
+  EXPECT_EQ(result.evaluations.size(), 10U);  // they are none of the search
+  std::set<std::int64_t> configurations;
+  for (const auto& proposal : evaluator_.seen) {
+    if (proposal.tier == "reference") configurations.insert(proposal.configuration[0].as_int());
+  }
+  EXPECT_EQ(configurations, std::set<std::int64_t>{result.evaluations.front().configuration[0].as_int()});
+  // They are in the journal, and a run that goes on takes none of them for a result.
+  Journal journal = Journal::open(folder_, header_);
+  const auto lines = journal.before().evaluations;
+  EXPECT_EQ(std::count_if(lines.begin(), lines.end(), [](const auto& line) { return line.tier == "reference"; }),
+            static_cast<std::ptrdiff_t>(result.drift->again));
+  EXPECT_EQ(competing(lines).size(), 10U);
+}
+
+TEST_F(TunerTest, StrategyIsToldWorseOfWhatMissesTheConditions) {
+  TuneOptions options;
+  options.budget.evaluations = 200;
+  options.objectives = {{"time", Direction::minimize}};
+  const std::vector<std::string> conditions = {"x >= 20"};
+  const std::vector<std::string> known = {"time"};
+  options.constraints = ConstraintSet(conditions, problem_, known, options.objectives);
+  Journal journal = Journal::open(folder_, header_);
+  const auto strategy = make_strategy("local_search", *space_, 1);
+  const auto result = tune(problem_, *space_, *strategy, evaluator_, journal, options);
+  const auto rivals = options.constraints.feasible(result.evaluations, competing(result.evaluations));
+  const auto winner = best(result.evaluations, rivals, options.objectives.front());
+  ASSERT_TRUE(winner);
+  EXPECT_EQ(result.evaluations[*winner].configuration[0].as_int(), 20);
+  // What is kept is what was measured.
+  EXPECT_DOUBLE_EQ(result.evaluations[*winner].quantities.at("time").value, 21e-3);
 }
 
 }  // namespace
