@@ -15,6 +15,9 @@ namespace wattune::cli {
 
 struct DevicesArguments {
   std::string device;  ///< as --device of tune; "sim:all": the simulated GPUs; empty or "all": all real ones
+  bool probe = false;          ///< the power sensors of each
+  bool probe_table = false;
+  double phase_seconds = 2;    ///< of that table
   bool json = false;
 };
 int run_devices(const DevicesArguments& arguments);
@@ -49,6 +52,7 @@ struct TuneArguments {
   std::string compiler = "auto";
   std::string meter = "auto";
   unsigned energy_ticks = 2;
+  std::string energy_estimator = "auto";
   bool no_skip = false;
   std::size_t finalists = 5;
   bool verify_only = false;

@@ -2,13 +2,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "cli/commands.hpp"
 #include "cli/say.hpp"
 #include "report/table.hpp"
+#include "sensor/duty_table.hpp"
 #include "tune/backends.hpp"
+#include "tune/sensor_probe.hpp"
 #include "tune/wire.hpp"
 #include "tune/worker_client.hpp"
 
@@ -81,7 +84,20 @@ class Listing {
     boards_table_.add_row({device.id, names_of(details.at("meters")), range_of(details.at("sm_clocks_mhz"), "MHz"),
                            range_of(details.at("memory_clocks_mhz"), "MHz"), limits_of(details.at("power_limit_w")),
                            settable(details.at("may_set"))});
+    if (const auto found = details.find("sensors"); found != details.end()) {
+      for (const auto& line : found->at("in_words")) {
+        sensors_ += fmt::format("{}: {}\n", device.id, line.get<std::string>());
+      }
+    }
     if (settable(details.at("may_set")) == "nothing") obstacles_ += obstacles(device.id, details.at("may_set"));
+  }
+
+  /// What probing gave beyond the profile that the details hold.
+  void add_table(const std::string& device, const json& table) {
+    for (auto& known : devices_) {
+      if (known.at("id") == device) known["sensors"]["table"] = table;
+    }
+    tables_ += fmt::format("\n{}: {}", device, to_text(duty_table_from_json(table)));
   }
 
   void print(bool as_json) const {
@@ -92,6 +108,8 @@ class Listing {
     if (devices_.empty()) return;
     fmt::print("{}", devices_table_.text());
     if (has_boards_) fmt::print("\n{}", boards_table_.text());
+    if (!sensors_.empty()) fmt::print("\nPower sensors, as probed:\n{}", sensors_);
+    fmt::print("{}", tables_);
     if (!obstacles_.empty()) fmt::print("\nWhat it would take to set clocks and limits:\n{}", obstacles_);
   }
 
@@ -113,7 +131,39 @@ class Listing {
                        {"this user may set"}}};
   bool has_boards_ = false;
   std::string obstacles_;
+  std::string sensors_;
+  std::string tables_;
 };
+
+/// Probes one device, telling on stderr what goes on. @return the table, where one was asked for, else null.
+json probe(const DeviceInfo& device, const DevicesArguments& arguments) {
+  say("{}: probing the power sensors; other work on the device would disturb it\n", device.id);
+  const json found = probe_sensors_of({device.id, arguments.probe_table, arguments.phase_seconds},
+                                      [&](const std::string& text) { say("{}: {}\n", device.id, text); });
+  say("{}: kept in {}\n", device.id, found.at("file").get<std::string>());
+  return found.value("table", json(nullptr));
+}
+
+/// Whether a device has sensors to probe: GPUs are listed by several backends, and are probed through the first.
+bool can_probe(const DeviceInfo& device, const std::string& wanted) {
+  if (device.kind != "gpu" || (device.uuid.empty() && device.pci.empty())) return false;
+  return device.backend == "cuda" || (!wanted.empty() && wanted != "all");
+}
+
+/// Those wanted, probed; their tables by device. @throws DeviceError where none can be probed.
+std::map<std::string, json> probe_all(const DevicesArguments& arguments, const std::vector<std::string>& backends) {
+  std::map<std::string, json> tables;
+  for (const auto& backend : find_devices(backends, discovery_timeout_seconds)) {
+    for (const auto& device : backend.devices) {
+      if (!means(arguments.device, device) || !can_probe(device, arguments.device)) continue;
+      tables[device.id] = probe(device, arguments);
+    }
+  }
+  if (tables.empty()) {
+    throw DeviceError("--probe: no GPU with power sensors that could be probed was found; 'wattune devices' lists what there is");
+  }
+  return tables;
+}
 
 }  // namespace
 
@@ -121,6 +171,8 @@ int run_devices(const DevicesArguments& arguments) {
   const std::string& wanted = arguments.device;
   std::vector<std::string> backends = backend_names();
   if (!wanted.empty() && wanted != "all") backends = {backend_of_device(wanted)};
+  std::map<std::string, json> tables;
+  if (arguments.probe || arguments.probe_table) tables = probe_all(arguments, backends);
   const auto found = find_devices(backends, discovery_timeout_seconds, true);
   Listing listing;
   std::string problems;
@@ -132,6 +184,8 @@ int run_devices(const DevicesArguments& arguments) {
       all.push_back(backend.devices[i].id);
       if (!means(wanted, backend.devices[i])) continue;
       listing.add(backend.devices[i], json::parse(backend.details.at(i)));
+      const auto table = tables.find(backend.devices[i].id);
+      if (table != tables.end() && !table->second.is_null()) listing.add_table(table->first, table->second);
       ++listed;
     }
   }

@@ -60,8 +60,18 @@ void add_devices(CLI::App& app, DevicesArguments& arguments) {
   command->add_option("--device", arguments.device,
                       "Only this device; sim:all for the simulated GPUs, sim:NAME for one of them; default: all real ones")
       ->check(not_empty());
+  command->add_flag("--probe", arguments.probe,
+                    "Find out what the power sensors of each GPU see, by reading them under loads of our own (about 40 s "
+                    "a GPU, no setting is changed); kept in WATTUNE_SENSOR_DIR (default ~/.cache/wattune/sensors)");
+  command->add_flag("--probe-table", arguments.probe_table,
+                    "The same, and a table of what counter and instantaneous power say of a load switched on and off");
+  command->add_option("--phase-seconds", arguments.phase_seconds, "Seconds for each row and phase of that table")
+      ->type_name("S")
+      ->capture_default_str()
+      ->check(CLI::Range(0.8, 60.0));
   command->add_flag("--json", arguments.json, "One JSON object on stdout");
-  command->footer("Examples:\n  wattune devices\n  wattune devices --device sim:all");
+  command->footer(
+      "Examples:\n  wattune devices\n  wattune devices --device sim:all\n  wattune devices --probe --device cuda:0");
 }
 
 void add_space(CLI::App& app, SpaceArguments& arguments) {
@@ -173,6 +183,11 @@ void add_tune(CLI::App& app, TuneArguments& arguments) {
                       "Power meter: nvml; none; auto: the device's own where an objective needs energy or power")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "nvml", "none"}));
+  command->add_option("--energy-estimator", arguments.energy_estimator,
+                      "What energy is estimated from: the board's energy counter, the driver's samples of power, the "
+                      "integral of fresh power readings, their median (for comparison); auto: the best that the board has")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "counter", "samples", "integral", "median"}));
   command->add_option("--energy-ticks", arguments.energy_ticks,
                       "Ticks of the meter's counter that an energy window spans")
       ->capture_default_str()

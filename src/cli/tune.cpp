@@ -318,6 +318,7 @@ int run_tune(const TuneArguments& arguments) {
   live.device = chosen.device;
   live.energy = wants_energy(arguments, objectives, constraints, problem);
   live.energy_ticks = arguments.energy_ticks;
+  live.energy_estimator = arguments.energy_estimator;
   live.verify_only = arguments.verify_only;
   live.phase_timeout_seconds = arguments.timeout;
   live.compile_timeout_seconds = arguments.compile_timeout;

@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
+
+#include "evaluate/power_estimate.hpp"
+#include "sensor/probe.hpp"
 
 namespace wattune {
 
@@ -17,9 +21,7 @@ constexpr unsigned least_queued = 2;
 constexpr unsigned most_queued = 64;
 /// Work beyond the tick that is expected to end the window: until the call that sees that tick has returned.
 constexpr double overtime_seconds = 0.006;
-/// Calls of the counter are slow and load the driver: where its next step is known they begin so many calls before it.
-constexpr double calls_ahead = 2.5;
-/// The counter is asked no more often than this, the device whether a replay has ended no less often than this.
+/// The meter is asked no more often than this, the device whether a replay has ended no less often than this.
 constexpr double poll_seconds = 0.0005;
 constexpr double feed_seconds = 0.004;
 /// Clocks and temperature are sampled no more often than this.
@@ -29,6 +31,11 @@ constexpr double throttled_share = 0.005;
 /// What a single reading of instantaneous power, and the power of one tick, may be off.
 constexpr double reading_margin = 0.25;
 constexpr double tick_margin = 0.05;
+/// Counter and readings that differ by more contradict each other.
+constexpr double largest_difference = 0.03;
+constexpr std::int64_t least_compared = 5;
+/// What the memory's sensor averages over, where nobody has found out.
+constexpr double memory_window = 1.0;
 
 /// Mean and standard error of samples.
 class Samples {
@@ -67,54 +74,55 @@ struct Replay {
 /// What the meter told beside the energy.
 struct Sample {
   double time;
-  std::optional<double> sm_clock, memory_clock, temperature;
+  std::optional<double> sm_clock, memory_clock, temperature, memory_power, instant_power;
   std::vector<std::string> throttle_reasons;
+  std::map<std::string, double> throttle_seconds;
 };
 
 }  // namespace
 
 struct EnergyLoop::Impl {
   Impl(Batch& batch_in, PowerMeter& meter_in, TickHistory& history_in, const EnergyOptions& options_in, Clock& clock_in)
-      : batch(batch_in), meter(meter_in), history(history_in), options(options_in), clock(clock_in) {}
+      : batch(batch_in),
+        meter(meter_in),
+        options(options_in),
+        clock(clock_in),
+        estimate(make_power_estimate(meter_in, history_in, options, clock_in)) {}
 
   std::optional<Failure> start();
   std::optional<Failure> loop();
   std::optional<Failure> keep_busy();
-  std::optional<Failure> read_counter();
+  std::optional<Failure> pause();
   std::optional<Failure> drain();
   void sample(double now);
   void wait(double now);
-  [[nodiscard]] bool counter_is_due(double now) const;
-  [[nodiscard]] std::optional<double> end_due() const;
-  [[nodiscard]] bool finished() const;
   [[nodiscard]] bool hopeless();
   [[nodiscard]] Failure failure(const std::string& what) const;
-  [[nodiscard]] std::size_t window_ticks() const { return std::max(1U, options.ticks); }
-  [[nodiscard]] WindowPower window() const;
+  [[nodiscard]] double launch() const;
   [[nodiscard]] Samples launches_in(double begin, double end) const;
-  [[nodiscard]] Samples sampled(std::optional<double> Sample::*value, const WindowPower& window) const;
+  [[nodiscard]] Samples sampled(std::optional<double> Sample::*value, double begin, double end) const;
+  [[nodiscard]] std::map<std::string, double> throttled(const WindowPower& window) const;
+  [[nodiscard]] bool counter_disagrees(const WindowPower& window) const;
   [[nodiscard]] std::vector<std::string> flags(const WindowPower& window) const;
+  void add_memory(double launch_seconds, const WindowPower& window, std::map<std::string, Quantity>& quantities) const;
   tl::expected<std::map<std::string, Quantity>, Failure> result();
 
   Batch& batch;
   PowerMeter& meter;
-  TickHistory& history;
   const EnergyOptions options;
   Clock& clock;
+  std::unique_ptr<PowerEstimate> estimate;
 
   double started = 0;
-  std::optional<double> energy;  ///< the counter as last read
-  double asked = 0;              ///< when that was: the middle of the call
-  double call_seconds = 0.003;   ///< what a call takes
   double next_sample = 0;
-  std::vector<Tick> ticks;       ///< after power had settled; the first begins the window or what precedes it
   std::vector<Replay> replays;
   std::vector<Sample> samples;
   std::vector<double> drained;   ///< when the device was found without work
+  bool feeding = false;          ///< the device is to be kept busy
   bool abandoned = false;
   bool bounded = false;           ///< that without any measurement
   std::optional<double> unloaded;  ///< instantaneous power as last told before the load, W
-  std::optional<double> reading;   ///< the same during it, where that was enough to give the kernel up
+  std::optional<double> reading;  ///< instantaneous power that was enough to give the kernel up, W
   std::vector<double> window_launches;
 };
 
@@ -129,12 +137,13 @@ std::optional<Failure> EnergyLoop::Impl::keep_busy() {
     if (!*seconds) break;
     replays.push_back({clock.now(), **seconds});
   }
-  if (batch.outstanding() == 0 && !replays.empty()) drained.push_back(clock.now());
+  if (batch.outstanding() == 0 && feeding) drained.push_back(clock.now());
+  feeding = true;
   unsigned wanted = least_queued;
   if (!replays.empty() && replays.back().seconds > 0) {
     const double each = replays.back().seconds;
     double seconds = queued_seconds;
-    if (const auto end = end_due()) seconds = std::min(seconds, *end + overtime_seconds - clock.now());
+    if (const auto end = estimate->end_due(launch())) seconds = std::min(seconds, *end + overtime_seconds - clock.now());
     const unsigned least = seconds < queued_seconds ? 1 : least_queued;
     wanted = static_cast<unsigned>(std::clamp<double>(std::ceil(seconds / each), least, most_queued));
   }
@@ -144,63 +153,44 @@ std::optional<Failure> EnergyLoop::Impl::keep_busy() {
   return std::nullopt;
 }
 
-/// When the tick is due that may end the window.
-std::optional<double> EnergyLoop::Impl::end_due() const {
-  if (!history.regular()) return std::nullopt;
-  if (ticks.size() > window_ticks()) return history.next(history.time(ticks.back()) + 0.5 * history.period());
-  const double begin = ticks.empty() ? history.next(started + options.settle_seconds).value() : ticks.front().time;
-  return begin + static_cast<double>(window_ticks()) * history.period();
-}
-
-/// Between steps whose times are known there is nothing to ask for.
-bool EnergyLoop::Impl::counter_is_due(double now) const {
-  if (!history.regular()) return true;
-  const double last = ticks.empty() ? started + options.settle_seconds : history.time(ticks.back());
-  const double due = history.next(last + (ticks.empty() ? 0 : 0.5 * history.period())).value();
-  return now >= due - calls_ahead * call_seconds - poll_seconds;
-}
-
-std::optional<Failure> EnergyLoop::Impl::read_counter() {
-  const double before = clock.now();
-  const auto now = meter.energy_joules();
-  const double after = clock.now();
-  const double middle = 0.5 * (before + after);
-  call_seconds += 0.2 * (std::min(after - before, 0.02) - call_seconds);
-  if (!now) return failure(energy ? "the energy counter stopped answering" : "it has no energy counter");
-  if (energy && *now < *energy) {
-    return failure(
-        fmt::format("the energy counter went back from {} to {} J: was the driver reloaded?", *energy, *now));
-  }
-  if (energy && *now > *energy) {
-    // The step fell between the last call and this one.
-    const Tick tick{0.5 * (asked + middle), 0.5 * (middle - asked), *now};
-    history.add(tick);
-    if (tick.time >= started + options.settle_seconds) ticks.push_back(tick);
-  }
-  energy = now;
-  asked = middle;
-  return std::nullopt;
+/// Seconds of one launch; 0 before the first replay has ended.
+double EnergyLoop::Impl::launch() const {
+  // The first replay is often slower.
+  const std::size_t first = replays.size() > 2 ? 1 : 0;
+  double seconds = 0;
+  for (std::size_t i = first; i < replays.size(); ++i) seconds += replays[i].seconds;
+  const double launches = static_cast<double>(replays.size() - first) * std::max(1U, batch.launches());
+  return replays.empty() ? 0 : seconds / launches;
 }
 
 void EnergyLoop::Impl::sample(double now) {
-  if (ticks.empty() || now < next_sample) return;
+  if (now < started + options.settle_seconds || now < next_sample) return;
   next_sample = now + sample_seconds;
-  samples.push_back(
-      {now, meter.sm_clock_hz(), meter.memory_clock_hz(), meter.temperature_celsius(), meter.throttle_reasons()});
+  samples.push_back({now, meter.sm_clock_hz(), meter.memory_clock_hz(), meter.temperature_celsius(),
+                     meter.memory_power_watts(), meter.instant_power_watts(), meter.throttle_reasons(),
+                     meter.throttle_seconds()});
 }
 
-WindowPower EnergyLoop::Impl::window() const {
-  const std::size_t first = ticks.size() > window_ticks() ? ticks.size() - 1 - window_ticks() : 0;
-  return window_power(ticks, first, history);
-}
-
-bool EnergyLoop::Impl::finished() const {
-  if (ticks.size() <= window_ticks()) return false;
-  if (ticks.size() > std::max<std::size_t>(options.most_ticks, window_ticks())) return true;
-  // The first ticks of all place those that come after them.
-  if (!history.regular()) return false;
-  const WindowPower power = window();
-  return power.standard_error <= options.noise * power.watts;
+/// Lets the device run dry and begins anew when the estimate says.
+std::optional<Failure> EnergyLoop::Impl::pause() {
+  feeding = false;
+  estimate->end();
+  // The meter is watched on: when the next update is due has to be known.
+  while (batch.outstanding() > 0) {
+    const auto seconds = batch.poll();
+    if (!seconds) return seconds.error();
+    if (*seconds) replays.push_back({clock.now(), **seconds});
+    if (auto failed = estimate->look(launch())) return failed;
+    clock.sleep_until(clock.now() + poll_seconds);
+  }
+  const double restart = estimate->restart(clock.now(), launch());
+  while (clock.now() + 2 * poll_seconds < restart) {
+    if (auto failed = estimate->look(launch())) return failed;
+    clock.sleep_until(clock.now() + poll_seconds);
+  }
+  clock.sleep_until(restart);
+  estimate->begin(clock.now());
+  return std::nullopt;
 }
 
 /// Whether the kernel uses more energy than allowed, as far as is known by now.
@@ -210,7 +200,10 @@ bool EnergyLoop::Impl::hopeless() {
   bounded = options.least_watts * seconds > *options.hopeless;
   if (bounded) return true;
   if (clock.now() < started + options.settle_seconds) return false;
-  if (ticks.size() > 1) return (1 - tick_margin) * window().watts * seconds > *options.hopeless;
+  if (estimate->tells_power()) {
+    const double margin = estimate->kind() == EnergyEstimator::counter ? tick_margin : reading_margin;
+    return (1 - margin) * estimate->window(seconds).watts * seconds > *options.hopeless;
+  }
   reading = meter.instant_power_watts();
   // A sensor that has not been renewed since still tells of what ran before.
   if (reading == unloaded) reading.reset();
@@ -220,38 +213,40 @@ bool EnergyLoop::Impl::hopeless() {
 }
 
 void EnergyLoop::Impl::wait(double now) {
-  const bool due = counter_is_due(clock.now());
-  clock.sleep_until(now + (due ? poll_seconds : feed_seconds));
+  clock.sleep_until(now + (estimate->due(clock.now()) ? estimate->poll_interval() : feed_seconds));
 }
 
 std::optional<Failure> EnergyLoop::Impl::start() {
-  // Before the load, so that a meter without a counter costs no work on the device.
-  if (!history.regular()) {
-    if (auto failed = read_counter()) return failed;
-  }
+  // Before the load, so that a meter which does not tell what is needed costs no work on the device.
+  if (auto failed = estimate->prepare()) return failed;
   if (options.hopeless) unloaded = meter.instant_power_watts();
   started = clock.now();
+  estimate->begin(started);
   return keep_busy();
 }
 
 std::optional<Failure> EnergyLoop::Impl::loop() {
-  while (!finished()) {
+  while (!estimate->finished(launch())) {
+    if (estimate->wants_pause(launch())) {
+      if (auto failed = pause()) return failed;
+    }
     if (auto failed = keep_busy()) return failed;
     const double now = clock.now();
-    if (counter_is_due(now)) {
-      if (auto failed = read_counter()) return failed;
+    if (estimate->due(now)) {
+      if (auto failed = estimate->look(launch())) return failed;
     }
     sample(now);
     if (hopeless()) {
       abandoned = true;
       return std::nullopt;
     }
-    if (!finished() && clock.now() - started > options.max_seconds) {
-      return failure(fmt::format("the energy counter moved {} times in {:g} s, too few for a window of {} ticks",
-                                 ticks.size(), options.max_seconds, window_ticks()));
+    if (estimate->finished(launch())) break;
+    if (clock.now() - started > options.max_seconds + estimate->patience(launch())) {
+      return failure(fmt::format("in {:g} s {}", options.max_seconds + estimate->patience(launch()), estimate->progress()));
     }
-    if (!finished()) wait(now);
+    wait(now);
   }
+  estimate->conclude(launch());
   return std::nullopt;
 }
 
@@ -278,12 +273,52 @@ Samples EnergyLoop::Impl::launches_in(double begin, double end) const {
   return inside;
 }
 
-Samples EnergyLoop::Impl::sampled(std::optional<double> Sample::*value, const WindowPower& window) const {
+Samples EnergyLoop::Impl::sampled(std::optional<double> Sample::*value, double begin, double end) const {
   Samples result;
   for (const auto& sample : samples) {
-    if (sample.time >= window.begin && sample.time <= window.end && sample.*value) result.add(*(sample.*value));
+    if (sample.time >= begin && sample.time <= end && sample.*value) result.add(*(sample.*value));
   }
   return result;
+}
+
+/// The share of the window for which each reason held the clock back, where the meter counts that.
+std::map<std::string, double> EnergyLoop::Impl::throttled(const WindowPower& window) const {
+  const Sample* first = nullptr;
+  const Sample* last = nullptr;
+  for (const auto& sample : samples) {
+    if (sample.throttle_seconds.empty()) continue;
+    if (sample.time <= window.begin || first == nullptr) first = &sample;
+    if (sample.time <= window.end) last = &sample;
+  }
+  std::map<std::string, double> shares;
+  if (first == nullptr || last == nullptr || last->time <= first->time) return shares;
+  for (const auto& [reason, seconds] : last->throttle_seconds) {
+    const auto before = first->throttle_seconds.find(reason);
+    if (before == first->throttle_seconds.end()) continue;
+    shares[reason] = std::clamp((seconds - before->second) / (last->time - first->time), 0.0, 1.0);
+  }
+  return shares;
+}
+
+/// Whether readings over the same window say something else. Only where they see launches evenly, and show nothing of
+/// what was before.
+bool EnergyLoop::Impl::counter_disagrees(const WindowPower& window) const {
+  if (estimate->kind() != EnergyEstimator::counter || !options.profile || !options.profile->instant) return false;
+  const ReadingProfile& instant = *options.profile->instant;
+  if (!instant.window || launch() > 0.1 * *instant.window) return false;
+  const double late = *instant.window + instant.delay.value_or(0) + 4 * instant.rise.value_or(0);
+  Samples fresh;
+  std::optional<double> before;
+  for (const auto& sample : samples) {
+    if (!sample.instant_power || sample.time > window.end) continue;
+    const bool settled = sample.time - late > started + options.settle_seconds;
+    if (settled && before && *sample.instant_power != *before) fresh.add(*sample.instant_power);
+    before = sample.instant_power;
+  }
+  if (fresh.count() < least_compared) return false;
+  const double allowed =
+      largest_difference * window.watts + 3 * std::hypot(fresh.standard_error(), window.standard_error);
+  return std::abs(fresh.mean() - window.watts) > allowed;
 }
 
 std::vector<std::string> EnergyLoop::Impl::flags(const WindowPower& window) const {
@@ -299,9 +334,27 @@ std::vector<std::string> EnergyLoop::Impl::flags(const WindowPower& window) cons
   for (const auto& [reason, times] : reasons) {
     if (times > throttled_share * count) result.push_back(reason);
   }
+  for (const auto& [reason, share] : throttled(window)) {
+    if (share > throttled_share && std::find(result.begin(), result.end(), reason) == result.end()) {
+      result.push_back(reason);
+    }
+  }
+  if (counter_disagrees(window)) result.emplace_back("counter_disagrees");
   if (std::any_of(drained.begin(), drained.end(), inside)) result.emplace_back("drained");
   if (abandoned) result.emplace_back("abandoned_early");
   return result;
+}
+
+/// The memory's power is an average over a long time: what it tells at the end of a loop that lasted longer.
+void EnergyLoop::Impl::add_memory(double launch_seconds, const WindowPower& window,
+                                  std::map<std::string, Quantity>& quantities) const {
+  double late = memory_window;
+  if (options.profile && options.profile->average) late = options.profile->average->window.value_or(memory_window);
+  const Samples watts = sampled(&Sample::memory_power, started + options.settle_seconds + late, window.end);
+  if (watts.empty()) return;
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  quantities["memory_power"] = {watts.mean(), "W", unknown, 1, {}};
+  quantities["memory_energy"] = {watts.mean() * launch_seconds, "J", unknown, 1, {}};
 }
 
 tl::expected<std::map<std::string, Quantity>, Failure> EnergyLoop::Impl::result() {
@@ -314,9 +367,9 @@ tl::expected<std::map<std::string, Quantity>, Failure> EnergyLoop::Impl::result(
   }
   WindowPower power;
   if (reading) {
-    power = {*reading, 0.5 * reading_margin * *reading, 1, started, clock.now()};
+    power = {*reading, 0.5 * reading_margin * *reading, 1, started, clock.now(), 0};
   } else {
-    power = window();
+    power = estimate->window(launch());
   }
   const Samples seconds = launches_in(power.begin, power.end);
   if (seconds.empty()) return tl::unexpected(failure("no replay of the batch ended in the window"));
@@ -330,15 +383,22 @@ tl::expected<std::map<std::string, Quantity>, Failure> EnergyLoop::Impl::result(
   const double joules = power.watts * time;
   quantities["energy"] = {joules, "J", joules * std::hypot(power_share, time_share), power.intervals, flags(power)};
   auto add = [&](const char* name, std::optional<double> Sample::*value, const char* unit) {
-    if (const Samples values = sampled(value, power); !values.empty()) quantities[name] = quantity(values, unit);
+    if (const Samples values = sampled(value, power.begin, power.end); !values.empty()) quantities[name] = quantity(values, unit);
   };
   add("sm_clock", &Sample::sm_clock, "Hz");
   add("memory_clock", &Sample::memory_clock, "Hz");
   add("temperature", &Sample::temperature, "degC");
+  add_memory(time, power, quantities);
+  if (const auto shares = throttled(power); !shares.empty()) {
+    double most = 0;
+    for (const auto& [reason, share] : shares) most = std::max(most, share);
+    quantities["throttle_time"] = {most * time, "s", std::numeric_limits<double>::quiet_NaN(), 1, {}};
+  }
   return quantities;
 }
 
 std::optional<double> measure_idle_power(PowerMeter& meter, TickHistory& history, Clock& clock, double seconds) {
+  if (!meter.energy_joules()) return idle_power(meter, clock, 2 * seconds);
   std::vector<Tick> ticks;
   std::optional<double> energy;
   double asked = 0;
@@ -359,6 +419,7 @@ std::optional<double> measure_idle_power(PowerMeter& meter, TickHistory& history
   }
   // The first tick closes a period in which something may still have run.
   if (ticks.size() < 3) return std::nullopt;
+  if (history.regular()) history.learn_jitter(ticks, 1);
   return window_power(ticks, 1, history).watts;
 }
 
@@ -385,6 +446,10 @@ tl::expected<std::map<std::string, Quantity>, Failure> EnergyLoop::finish() {
     return tl::unexpected(std::move(failed ? *failed : *draining));
   }
   return impl_->result();
+}
+
+EnergyEstimator EnergyLoop::estimator() const noexcept {
+  return impl_->estimate->kind();
 }
 
 const std::vector<double>& EnergyLoop::launch_seconds() const noexcept {

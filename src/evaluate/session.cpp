@@ -12,6 +12,7 @@
 #include "evaluate/expected_work.hpp"
 #include "evaluate/extensions.hpp"
 #include "evaluate/observe.hpp"
+#include "evaluate/power_estimate.hpp"
 #include "evaluate/statistics.hpp"
 #include "evaluate/steps.hpp"
 #include "evaluate/timing.hpp"
@@ -98,6 +99,9 @@ struct Session::Impl {
   [[nodiscard]] const Verifier::Verdict* known_verdict(const Steps& steps) const;
   std::optional<Failure> loop(const Steps& steps, double run_seconds, Evaluation& evaluation, Phases& phases);
   [[nodiscard]] EnergyOptions energy_options();
+  [[nodiscard]] TickHistory& ticks_of(const EnergyOptions& energy) {
+    return energy.estimator == EnergyEstimator::counter ? counter_ticks : reading_updates;
+  }
   std::optional<Failure> time(const Steps& steps, Evaluation& evaluation, Phases& phases);
   std::optional<Failure> observe(const Steps& steps, Evaluation& evaluation, Phases& phases);
   std::optional<Failure> settle(const Steps& steps, const Evaluation& evaluation, Phases& phases);
@@ -107,6 +111,7 @@ struct Session::Impl {
   tl::expected<Quantity, Failure> time_of_resets();
   std::optional<Failure> measure(const Steps& steps, Evaluation& evaluation);
   tl::expected<std::map<std::string, Quantity>, Failure> energy_of(const Steps& steps, double seconds);
+  void take(std::map<std::string, Quantity> measured, Evaluation& evaluation) const;
   static void note_times(const std::vector<double>& samples, Evaluation& evaluation);
   [[nodiscard]] Clock& clock() const { return options.clock == nullptr ? real_clock() : *options.clock; }
   std::optional<Failure> flag_changing_work(const Steps& steps, bool drifting, Evaluation& evaluation);
@@ -130,6 +135,8 @@ struct Session::Impl {
   LaunchFunction launch_function;  ///< null where launches are plain
   Observers observers;
   TickHistory counter_ticks;          ///< of the meter
+  TickHistory reading_updates;        ///< of its readings
+  EnergyEstimator estimator = EnergyEstimator::automatic;  ///< of the options; chosen by the first measurement
   std::optional<double> idle_watts;   ///< with this process's context
   ArgumentSet arguments;
   Verifier verifier;
@@ -383,7 +390,14 @@ std::optional<Failure> Session::Impl::observe(const Steps& steps, Evaluation& ev
 EnergyOptions Session::Impl::energy_options() {
   // Once: it also teaches the counter's period.
   if (!idle_watts) idle_watts = measure_idle_power(*meter, counter_ticks, clock());
+  if (estimator == EnergyEstimator::automatic) {
+    estimator = options.energy_estimator;
+    const SensorProfile* profile = options.sensor_profile ? &*options.sensor_profile : nullptr;
+    if (estimator == EnergyEstimator::automatic) estimator = choose_estimator(*meter, profile);
+  }
   EnergyOptions result;
+  result.estimator = estimator;
+  result.profile = options.sensor_profile;
   result.ticks = options.energy_ticks;
   if (wanted.exact) {
     const double period = counter_ticks.regular() ? counter_ticks.period() : 0.1;
@@ -395,6 +409,11 @@ EnergyOptions Session::Impl::energy_options() {
   result.hopeless = wanted.hopeless_energy;
   result.least_watts = (1 - idle_margin) * idle_watts.value_or(0);
   return result;
+}
+
+void Session::Impl::take(std::map<std::string, Quantity> measured, Evaluation& evaluation) const {
+  evaluation.energy_estimator = to_string(estimator);
+  for (auto& [name, value] : measured) evaluation.quantities[name] = std::move(value);
 }
 
 /// Time and energy from one loop, while whose power rises the outputs are judged.
@@ -414,7 +433,7 @@ std::optional<Failure> Session::Impl::loop(const Steps& steps, double run_second
   arguments.restore();
   auto batch = maker(steps)(launches_for(energy_batch_seconds, seconds));
   if (!batch) return batch.error();
-  EnergyLoop energy(**batch, *meter, counter_ticks, wanted_energy, clock());
+  EnergyLoop energy(**batch, *meter, ticks_of(wanted_energy), wanted_energy, clock());
   auto failed = energy.start();
   if (!failed) failed = judge(steps, evaluation);
   if (failed) {
@@ -424,7 +443,7 @@ std::optional<Failure> Session::Impl::loop(const Steps& steps, double run_second
   auto measured = energy.finish();
   if (!energy.launch_seconds().empty()) note_times(energy.launch_seconds(), evaluation);
   if (!measured) return measured.error();
-  for (auto& [name, value] : *measured) evaluation.quantities[name] = std::move(value);
+  take(std::move(*measured), evaluation);
   note_idle(evaluation);
   batch->reset();
   if (auto unobserved = observe(steps, evaluation, phases)) return unobserved;
@@ -444,7 +463,8 @@ void Session::Impl::note_idle(Evaluation& evaluation) {
 tl::expected<std::map<std::string, Quantity>, Failure> Session::Impl::energy_of(const Steps& steps, double seconds) {
   auto batch = maker(steps)(launches_for(energy_batch_seconds, seconds));
   if (!batch) return tl::unexpected(batch.error());
-  return measure_energy(**batch, *meter, counter_ticks, energy_options(), clock());
+  const EnergyOptions energy = energy_options();
+  return measure_energy(**batch, *meter, ticks_of(energy), energy, clock());
 }
 
 std::optional<Failure> Session::Impl::measure(const Steps& steps, Evaluation& evaluation) {
@@ -468,7 +488,7 @@ std::optional<Failure> Session::Impl::measure(const Steps& steps, Evaluation& ev
           power.value * std::hypot(energy.stderr_value / energy.value, seconds.stderr_value / seconds.value);
     }
   }
-  for (auto& [name, value] : *measured) evaluation.quantities[name] = std::move(value);
+  take(std::move(*measured), evaluation);
   note_idle(evaluation);
   return std::nullopt;
 }

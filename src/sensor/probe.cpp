@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "sensor/counter_watch.hpp"
 #include "sensor/tick_history.hpp"
 #include "sensor/window_fit.hpp"
 
@@ -109,48 +110,6 @@ class Watch {
   std::optional<double> value_;
   double asked_ = 0;
   std::vector<Update> updates_;
-  TickHistory history_;
-};
-
-/// The steps of the energy counter.
-class CounterWatch {
- public:
-  CounterWatch(PowerMeter& meter, Clock& clock) : meter_(meter), clock_(clock) {}
-
-  void look() {
-    const double before = clock_.now();
-    const auto joules = meter_.energy_joules();
-    const double middle = 0.5 * (before + clock_.now());
-    if (!joules) return;
-    if (joules_ && *joules > *joules_) {
-      ticks_.push_back({0.5 * (asked_ + middle), 0.5 * (middle - asked_), *joules});
-      history_.add(ticks_.back());
-    }
-    joules_ = joules;
-    asked_ = middle;
-  }
-  [[nodiscard]] bool answers() const { return joules_.has_value(); }
-  [[nodiscard]] const std::vector<Tick>& ticks() const { return ticks_; }
-  [[nodiscard]] const TickHistory& history() const { return history_; }
-  /// Mean power of each period, at its end.
-  [[nodiscard]] std::vector<Update> updates() const {
-    std::vector<Update> result;
-    for (std::size_t i = 1; i < ticks_.size(); ++i) {
-      const double end = history_.due(ticks_[i]);
-      const double seconds = end - history_.due(ticks_[i - 1]);
-      // Polling that was held up sees two steps as one.
-      if (std::lround(seconds / history_.period()) != 1) continue;
-      result.push_back({end, (ticks_[i].joules - ticks_[i - 1].joules) / seconds});
-    }
-    return result;
-  }
-
- private:
-  PowerMeter& meter_;
-  Clock& clock_;
-  std::optional<double> joules_;
-  double asked_ = 0;
-  std::vector<Tick> ticks_;
   TickHistory history_;
 };
 

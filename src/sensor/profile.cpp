@@ -73,6 +73,10 @@ std::optional<ReadingProfile> reading_from_json(const json& object, const char* 
   reading.rise = take(*found, "rise_s");
   reading.delay = take(*found, "delay_s");
   reading.scatter = take(*found, "scatter_w");
+  const bool usable = reading.period > 0 && reading.window.value_or(1) > 0 && reading.duty.value_or(0) >= 0 &&
+                      reading.rise.value_or(0) >= 0 && reading.delay.value_or(0) >= 0 &&
+                      reading.window.has_value() == reading.duty.has_value();
+  if (!usable) throw UsageError(fmt::format("key '{}' holds times that are impossible", key));
   return reading;
 }
 

@@ -32,8 +32,13 @@ class TickHistory {
   [[nodiscard]] double due(const Tick& tick) const;
   /// When a step most likely took place: between the moment at which it was seen and the one at which it was due.
   [[nodiscard]] double time(const Tick& tick) const;
-  /// Standard deviation of the error of time(), s; where steps are not regular that of this tick as seen.
-  [[nodiscard]] double error(const Tick& tick) const;
+  /// Standard deviation of the error of a tick's time against the energy that its value stands for, s: what earlier
+  /// windows have taught, and, as long as that is little, what counters are known for.
+  [[nodiscard]] double jitter() const;
+  /// By how much the half-width of an interval of confidence must exceed that of a known jitter.
+  [[nodiscard]] double jitter_factor() const;
+  /// Learns from ticks, from position `first` on, between which power was the same.
+  void learn_jitter(const std::vector<Tick>& ticks, std::size_t first);
 
  private:
   struct Seen {
@@ -51,6 +56,8 @@ class TickHistory {
   double period_ = 0;
   double phase_ = 0;
   double scatter_ = 0;  ///< standard deviation of the times seen around those due, s
+  double jitter_squares_ = 0;  ///< s^2, of what windows have taught
+  double jitter_freedom_ = 0;  ///< degrees of freedom of that
 };
 
 struct WindowPower {
@@ -59,6 +66,7 @@ struct WindowPower {
   std::int64_t intervals = 0;  ///< ticks that the window spans
   double begin = 0;            ///< s
   double end = 0;              ///< s
+  double length_error = 0;     ///< W, the part of standard_error that comes from where the window begins and ends
 };
 
 /// Average power from the tick at position `first` to the last.

@@ -5,6 +5,7 @@
 #include "backend/cuda/simulation.hpp"
 #include "base/error.hpp"
 #include "power/nvml/nvml_meters.hpp"
+#include "sensor/profile.hpp"
 #include "settings/board.hpp"
 
 namespace wattune {
@@ -17,15 +18,29 @@ json or_null(const std::optional<double>& value) {
   return value ? json(*value) : json(nullptr);
 }
 
-json meters_of(const DeviceInfo& device, const std::string& library, json& unknown) {
+/// What probing found of a meter; null where it was not probed.
+const ReadingProfile* probed(const std::optional<SensorProfile>& profile, const std::string& meter) {
+  if (!profile) return nullptr;
+  for (const auto& [name, reading] : {std::pair{"nvml-counter", &profile->counter}, {"nvml-average", &profile->average},
+                                      {"nvml-instant", &profile->instant}, {"nvml-samples", &profile->samples}}) {
+    if (meter == name && *reading) return &**reading;
+  }
+  return nullptr;
+}
+
+json meters_of(const DeviceInfo& device, const std::string& library, const std::optional<SensorProfile>& profile,
+               json& unknown) {
   json meters = json::array();
   std::string why_not;
   for (const auto& meter : nvml_meters(device.uuid, device.pci, &why_not, library)) {
-    meters.push_back({{"name", meter.name},
-                      {"quantities", meter.quantities},
-                      {"period_s", or_null(meter.period_s)},
-                      {"window_s", or_null(meter.window_s)},
-                      {"duty", or_null(meter.duty)}});
+    json entry = {{"name", meter.name}, {"quantities", meter.quantities}, {"period_s", nullptr}, {"window_s", nullptr},
+                  {"duty", nullptr}};
+    if (const ReadingProfile* reading = probed(profile, meter.name)) {
+      entry["period_s"] = reading->period;
+      entry["window_s"] = or_null(reading->window);
+      entry["duty"] = or_null(reading->duty);
+    }
+    meters.push_back(std::move(entry));
   }
   if (!why_not.empty()) unknown.push_back(why_not);
   return meters;
@@ -42,7 +57,9 @@ json device_details(const DeviceInfo& device) {
   if (device.kind != "gpu" || (device.uuid.empty() && device.pci.empty())) return details;
   json unknown = json::array();
   const std::string library = device.simulated ? simulation_library() : "";
-  details["meters"] = meters_of(device, library, unknown);
+  const auto profile = load_profile(device.board(), device.driver, profile_folder());
+  details["meters"] = meters_of(device, library, profile, unknown);
+  if (profile) details["sensors"] = {{"profile", to_json(*profile)}, {"in_words", in_words(*profile)}};
   try {
     details.update(edge_json(open_nvml_board(device.uuid, device.pci, library)->capabilities()));
   } catch (const DeviceError& error) {

@@ -7,7 +7,9 @@
 
 #include "backend/cuda/simulation.hpp"
 #include "base/error.hpp"
+#include "evaluate/power_estimate.hpp"
 #include "power/nvml/nvml_meter.hpp"
+#include "sensor/profile.hpp"
 #include "tune/backends.hpp"
 
 namespace wattune {
@@ -28,6 +30,7 @@ DeviceSession::DeviceSession(const Problem& problem, const std::string& device, 
   check_memory();
   if (energy) {
     open_meter();
+    choose_estimator_of(options);
   } else if (!settings_of(problem_.parameter_names(), problem_.defaults).empty()) {
     open_clock_meter();
     options.clock_meter = clock_meter_.get();
@@ -60,6 +63,24 @@ void DeviceSession::fail_for_memory(const std::string& who, double bytes, double
                                 "with --problem-size",
                                 problem_.file.string(), who, bytes / (1U << 30), info().id, info().name,
                                 limit / (1U << 30)));
+}
+
+/// By what is known of the board's sensors, where they were probed.
+void DeviceSession::choose_estimator_of(MeasureOptions& options) {
+  options.sensor_profile = load_profile(info().board(), info().driver, profile_folder());
+  const SensorProfile* profile = options.sensor_profile ? &*options.sensor_profile : nullptr;
+  const EnergyEstimator asked = options.energy_estimator;
+  std::string lacks;
+  if (asked == EnergyEstimator::counter && !meter_->energy_joules()) lacks = "no energy counter";
+  if (asked == EnergyEstimator::samples && meter_->recorded_power(0).empty()) lacks = "no record of power in its driver";
+  const bool reads = asked == EnergyEstimator::integral || asked == EnergyEstimator::median;
+  if (reads && !meter_->power_watts() && !meter_->instant_power_watts()) lacks = "no power reading";
+  if (!lacks.empty()) {
+    throw DeviceError(fmt::format("energy estimator '{}' cannot be used on {} ({}): it has {}; leave the choice to 'auto'",
+                                  to_string(asked), info().id, info().name, lacks));
+  }
+  estimator_ = asked == EnergyEstimator::automatic ? choose_estimator(*meter_, profile) : asked;
+  options.energy_estimator = estimator_;
 }
 
 void DeviceSession::open_meter() {

@@ -22,8 +22,10 @@ class DeviceSession {
   DeviceSession(const Problem& problem, const std::string& device, bool energy, MeasureOptions options);
 
   [[nodiscard]] const DeviceInfo& info() const noexcept { return device_->info(); }
-  /// The meter's name, or "none".
-  [[nodiscard]] std::string meter() const { return meter_ ? meter_->name() + "-counter" : "none"; }
+  /// The meter's name with what energy is estimated from ("nvml-counter"), or "none".
+  [[nodiscard]] std::string meter() const {
+    return meter_ ? meter_->name() + "-" + std::string(to_string(estimator_)) : "none";
+  }
   [[nodiscard]] Session& session() noexcept { return *session_; }
 
   /// Evaluates. @param as_reference take this configuration's outputs as the reference first.
@@ -39,12 +41,14 @@ class DeviceSession {
   void check_memory() const;
   [[noreturn]] void fail_for_memory(const std::string& who, double bytes, double limit) const;
   void open_meter();
+  void choose_estimator_of(MeasureOptions& options);
   void open_clock_meter();
 
   const Problem& problem_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<PowerMeter> meter_;
+  EnergyEstimator estimator_ = EnergyEstimator::automatic;
   std::unique_ptr<PowerMeter> clock_meter_;
   std::optional<BoardUsers> users_;
   std::vector<std::string> others_;

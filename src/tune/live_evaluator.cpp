@@ -87,6 +87,7 @@ json LiveEvaluator::open_request() const {
                   {"wait_for_quiet", wait_for_quiet_},
                   {"energy", options_.energy},
                   {"energy_ticks", options_.energy_ticks},
+                  {"energy_estimator", options_.energy_estimator},
                   {"verify_only", options_.verify_only}};
   if (!problem_.problem_size.empty()) request["problem_size"] = problem_.problem_size;
   if (!options_.device_settings.empty()) {

@@ -23,6 +23,7 @@ namespace wattune {
 struct LiveOptions {
   std::string device;                  ///< as the user names it
   bool energy = false;                 ///< measure energy too; a device without a meter is an error then
+  std::string energy_estimator = "auto";  ///< as --energy-estimator of tune
   unsigned energy_ticks = 2;           ///< ticks of the meter's counter that an energy window spans
   bool verify_only = false;            ///< run and verify, measure nothing
   double phase_timeout_seconds = 60;   ///< a phase of an evaluation (verify, time, ...) that takes longer is a timeout

@@ -15,6 +15,7 @@
 #include "tune/child_processes.hpp"
 #include "tune/device_details.hpp"
 #include "tune/device_session.hpp"
+#include "tune/sensor_probe.hpp"
 #include "tune/wire.hpp"
 
 namespace wattune {
@@ -66,6 +67,7 @@ class Worker {
     const std::string operation = request.at("op");
     if (operation == "devices") return devices(request);
     if (operation == "open") return open(request);
+    if (operation == "sensors") return sensors(request);
     if (operation == "reference") return reference(request);
     if (operation == "probe") return probe(request);
     if (operation == "evaluate") return evaluate(request);
@@ -80,6 +82,13 @@ class Worker {
       if (request.at("details").get<bool>()) details.push_back(device_details(device));
     }
     return {{"devices", found}, {"details", details}};
+  }
+
+  json sensors(const json& request) {
+    return probe_sensors_here(sensor_probe_request_from_json(request),
+                              [this](const std::string& text) {
+                                if (!channel_.send({{"progress", text}})) ::_exit(0);
+                              });
   }
 
   json open(const json& request) {
@@ -102,6 +111,7 @@ class Worker {
     }
     MeasureOptions measure;
     measure.energy_ticks = request.at("energy_ticks");
+    measure.energy_estimator = estimator_from(request.at("energy_estimator").get<std::string>());
     measure.verify_only = request.at("verify_only");
     const bool wait_for_quiet = request.at("wait_for_quiet");
     measure.on_phase = [this, wait_for_quiet](std::string_view phase) { announce(phase, wait_for_quiet); };

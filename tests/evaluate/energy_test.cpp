@@ -317,7 +317,7 @@ TEST_F(MeasureEnergy, gives_up_in_time_where_the_counter_does_not_move) {
   const auto result = measure_energy(batch, meter, ticks, options, clock);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().outcome, Outcome::measurement);
-  EXPECT_THAT(result.error().message, HasSubstr("moved 0 times in 2 s"));
+  EXPECT_THAT(result.error().message, HasSubstr("in 2.012 s the energy counter moved 0 times"));
   EXPECT_LT(clock.now() - before, 2.5);
   EXPECT_EQ(batch.outstanding(), 0U);
 }

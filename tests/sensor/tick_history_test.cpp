@@ -43,8 +43,8 @@ TEST(TickHistory, takes_steps_between_where_they_were_seen_and_where_they_were_d
   const double time = history.time(tick(30, 0.002));
   EXPECT_GT(time, 10.0002);
   EXPECT_LT(time, 10.0018);
-  EXPECT_GT(history.error(tick(30)), 0.0001);
-  EXPECT_LT(history.error(tick(30)), 0.001);
+  EXPECT_GT(history.jitter(), 0.0001);
+  EXPECT_LT(history.jitter(), 0.001);
 }
 
 TEST(TickHistory, does_not_believe_a_call_that_was_held_up) {

@@ -44,7 +44,7 @@ std::vector<MeterDescription> nvml_meters(const std::string& uuid, const std::st
                                           const std::string& library) {
   std::vector<MeterDescription> meters;
   const auto add = [&](const char* name, std::vector<std::string> quantities) {
-    meters.push_back({name, std::move(quantities), std::nullopt, std::nullopt, std::nullopt});
+    meters.push_back({name, std::move(quantities)});
   };
   std::string reason;
   try {

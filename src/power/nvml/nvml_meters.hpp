@@ -1,7 +1,6 @@
 #pragma once
 // The meters that NVML offers on a board, whether or not they are used.
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,9 +9,6 @@ namespace wattune {
 struct MeterDescription {
   std::string name;                     ///< "nvml-counter", "nvml-average", "nvml-instant", "nvml-samples"
   std::vector<std::string> quantities;  ///< "energy", "power", and what comes with them
-  std::optional<double> period_s;       ///< between updates, where known
-  std::optional<double> window_s;       ///< that an update is the mean of, where known
-  std::optional<double> duty;           ///< share of the time that it sees, where known
 };
 
 /// Asks each meter once. Finds the board as open_nvml_meter() does. @param why_not set where the result is empty.

@@ -1,0 +1,96 @@
+"""Probing the power sensors of simulated GPUs, and tuning with what they have."""
+
+import json
+import unittest
+
+from harness import GEMM, CommandTest
+
+NO_COUNTER = {"WATTUNE_SIM_FAULTS": "nvml.total_energy:1+=not_supported"}
+
+
+class Sensors(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.environment = {"WATTUNE_SENSOR_DIR": str(self.folder / "sensors")}
+
+    def probe(self, device, *more, environment=None, code=0):
+        return self.wattune("devices", "--device", device, "--json", *more, code=code,
+                            environment={**self.environment, **(environment or {})})
+
+    def meters(self, device, *more, environment=None):
+        stdout, _ = self.probe(device, *more, environment=environment)
+        (found,) = json.loads(stdout)["devices"]
+        return found, {meter["name"]: meter for meter in found["meters"]}
+
+    def test_what_probing_finds_is_kept_and_shown(self):
+        found, meters = self.meters("sim:h200", "--probe")
+        self.assertAlmostEqual(meters["nvml-instant"]["duty"], 0.28, delta=0.02)
+        self.assertAlmostEqual(meters["nvml-average"]["window_s"], 1.0, delta=0.05)
+        self.assertAlmostEqual(meters["nvml-counter"]["period_s"], 0.1, delta=0.001)
+        self.assertAlmostEqual(found["sensors"]["profile"]["idle_bare_w"], 80, delta=5)
+        self.assertAlmostEqual(found["sensors"]["profile"]["idle_context_w"], 120, delta=6)
+        again, _ = self.meters("sim:h200")
+        self.assertEqual(again["sensors"]["profile"], found["sensors"]["profile"])
+        stdout, _ = self.wattune("devices", "--device", "sim:h200", environment=self.environment)
+        self.assertIn("this card's instantaneous reading sees 28 % of the time; wattune uses its energy counter", stdout)
+
+    def test_the_table_compares_counter_and_instant_power_with_a_square_wave(self):
+        found, _ = self.meters("sim:h200", "--probe-table", "--phase-seconds", "1")
+        rows = {(round(row["on_s"] * 1e3), round(row["off_s"] * 1e3)): row for row in found["sensors"]["table"]["rows"]}
+        self.assertEqual(set(rows), {(50, 0), (50, 50), (25, 75), (75, 25), (33, 67), (5, 95)})
+        for name, row in rows.items():
+            self.assertLess(abs(row["counter_error"]), 0.03, name)
+        self.assertLess(rows[50, 50]["counter_spread"], 0.01)
+        self.assertGreater(rows[33, 67]["instant_spread"], 0.1)
+
+    def test_stuck_readings_are_named(self):
+        found, meters = self.meters("sim:h200", "--probe", environment={"WATTUNE_SIM_FAULTS": "power_sensor=stale"})
+        self.assertIsNone(meters["nvml-instant"]["period_s"])
+        self.assertTrue(any("it is stuck" in warning for warning in found["sensors"]["profile"]["warnings"]))
+
+    def test_devices_without_sensors_are_refused(self):
+        _, stderr = self.probe("opencl:0", "--probe", code=3)
+        self.assertIn("no GPU with power sensors", stderr)
+
+    def tune(self, *more, environment=None, code=0, output="out"):
+        stdout, stderr = self.wattune("tune", GEMM, "--minimize", "energy", "--budget", "6", "--json", "-o",
+                                      self.folder / output, *more, code=code,
+                                      environment={**self.environment, **(environment or {})})
+        return (json.loads(stdout) if code == 0 else None), stderr
+
+    def energies(self, results):
+        done = [e for e in results["evaluations"] if "energy" in e["quantities"]]
+        self.assertTrue(done)
+        return done
+
+    def test_tuning_without_a_counter_uses_what_there_is_and_states_its_uncertainty(self):
+        results, stderr = self.tune("--device", "sim:a100-pcie-40gb", environment=NO_COUNTER)
+        self.assertIn("meter nvml-samples", stderr)
+        for evaluation in self.energies(results):
+            self.assertEqual(evaluation["energy_estimator"], "samples")
+            energy = evaluation["quantities"]["energy"]
+            self.assertGreater(energy["stderr"], 0)
+            self.assertLess(energy["stderr"], 0.2 * energy["value"])
+
+    def test_estimators_agree(self):
+        best = {}
+        for name in ("counter", "samples", "integral"):
+            results, _ = self.tune("--device", "sim:rtx-a6000", "--energy-estimator", name, "--strategy", "random",
+                                   "--seed", "3", output=name)
+            for evaluation in self.energies(results):
+                if evaluation["tier"] != "final":
+                    continue
+                self.assertEqual(evaluation["energy_estimator"], name)
+                best.setdefault(json.dumps(evaluation["configuration"]), {})[name] = evaluation["quantities"]["energy"]["value"]
+        compared = [values for values in best.values() if len(values) == 3]
+        self.assertTrue(compared)
+        for values in compared:
+            self.assertLess(max(values.values()) / min(values.values()), 1.02)
+
+    def test_an_estimator_that_the_board_cannot_do_is_refused_at_once(self):
+        _, stderr = self.tune("--device", "sim:h200", "--energy-estimator", "counter", environment=NO_COUNTER, code=3)
+        self.assertIn("it has no energy counter", stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
