@@ -63,6 +63,7 @@ struct TuneArguments {
   std::size_t top = 10;
   bool json = false;
   SettingChoice settings;
+  std::string voltage_command;  ///< empty: the default; "none": none
 };
 int run_tune(const TuneArguments& arguments);
 

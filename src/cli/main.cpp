@@ -119,6 +119,14 @@ void add_settings(CLI::App& command, SettingChoice& choice, bool many) {
                      "Seconds to wait for a device whose settings another run has; default: end at once")
       ->type_name("S")
       ->check(CLI::NonNegativeNumber);
+  command.add_option("--settings-command", choice.commands.set,
+                     "A site's command that sets a GPU where users may not: {uuid}, {pci} or {index} stand for the GPU, "
+                     "{setting} for sm_clock, memory_clock or power_limit, {value} for MHz or W (docs/settings.md)")
+      ->type_name("CMD")
+      ->check(not_empty());
+  command.add_option("--settings-reset-command", choice.commands.reset, "Its counterpart that puts the GPU back")
+      ->type_name("CMD")
+      ->check(not_empty());
   command.add_option("--restore-clock", choice.restore_clock,
                      "MHz that the SM clock is locked to by somebody else, and is locked to again at the end")
       ->type_name("MHZ")
@@ -200,6 +208,12 @@ void add_tune(CLI::App& app, TuneArguments& arguments) {
   add_settings(*command, arguments.settings, true);
   command->add_flag("--assume-no-lock", arguments.settings.assume_no_lock,
                     "Do not look whether somebody else has locked the clock, which the run would unlock at its end");
+  command->add_option("--voltage-command", arguments.voltage_command,
+                      "Command that prints the GPU's voltage as nvidia-smi does, or as a number in mV or V; run once for each "
+                      "clock, under load; {uuid} stands for the board; none: no voltage; default, where clocks or limits "
+                      "are tuned: nvidia-smi -q -d VOLTAGE -i {uuid}")
+      ->type_name("CMD")
+      ->check(not_empty());
   command->add_flag("--verify-only", arguments.verify_only, "Run and verify each configuration once; measure nothing");
   command->add_flag("--keep-going", arguments.keep_going, "Go on where no configuration builds");
   command->add_option("--abandon-above", arguments.abandon_above,

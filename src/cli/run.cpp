@@ -96,8 +96,16 @@ pid_t start(const std::vector<std::string>& command) {
   return error == ENOENT ? -not_found : -not_executable;
 }
 
+/// Keeps the lease; sets again what was put back because the settings server was lost.
+void keep(SettingsClient& client, const DeviceSettings& settings) {
+  const std::string loss = client.keep_alive();
+  if (loss.empty()) return;
+  if (const std::string refusal = client.set(settings); !refusal.empty()) throw DeviceError(refusal);
+  say("wattune run: {}; the program ran without its settings for a moment\n", loss);
+}
+
 /// Waits for the program, passes signals on to it, keeps the lease. @return its status as a shell has it.
-int wait_for(pid_t pid, SettingsClient& client, const Interrupt& interrupt) {
+int wait_for(pid_t pid, SettingsClient& client, const DeviceSettings& settings, const Interrupt& interrupt) {
   const FileDescriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   int passed_on = 0;
   bool lost = false;
@@ -111,15 +119,17 @@ int wait_for(pid_t pid, SettingsClient& client, const Interrupt& interrupt) {
     }
     if (!lost) {
       try {
-        client.keep_alive();
+        keep(client, settings);
       } catch (const Error& error) {
         lost = true;
         say("wattune run: {}; the program goes on without its settings\n", error.what());
       }
     }
-    pollfd entries[2] = {{pidfd.get(), POLLIN, 0}, {passed_on == 0 ? interrupt.fd() : -1, POLLIN, 0}};
+    pollfd entries[3] = {{pidfd.get(), POLLIN, 0},
+                         {passed_on == 0 ? interrupt.fd() : -1, POLLIN, 0},
+                         {lost ? -1 : client.fd(), POLLIN, 0}};
     const double seconds = pidfd ? std::min(1.0, client.keep_alive_seconds()) : 0.01;
-    ::poll(entries, 2, static_cast<int>(std::ceil(seconds * 1e3)));
+    ::poll(entries, 3, static_cast<int>(std::ceil(seconds * 1e3)));
   }
   constexpr int by_signal = 128;
   const int code = WIFSIGNALED(status) ? by_signal + WTERMSIG(status) : WEXITSTATUS(status);
@@ -146,7 +156,7 @@ int run_program(const RunArguments& arguments) {
   if (const std::string refusal = client->set(settings); !refusal.empty()) throw DeviceError(refusal);
   say("wattune run: {} of {}\n", to_string(settings), capabilities.name);
   const pid_t pid = start(arguments.command);
-  const int code = pid < 0 ? -pid : wait_for(pid, *client, interrupt);
+  const int code = pid < 0 ? -pid : wait_for(pid, *client, settings, interrupt);
   if (const std::string problems = client->release(); !problems.empty()) {
     say("wattune run: {}\n", problems);
     if (code == 0) return own_failure;

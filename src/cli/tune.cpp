@@ -21,6 +21,8 @@
 #include "report/summary.hpp"
 #include "report/table.hpp"
 #include "result/metrics.hpp"
+#include "settings/command.hpp"
+#include "settings/voltage.hpp"
 #include "tune/backends.hpp"
 #include "tune/finalists.hpp"
 #include "tune/live_evaluator.hpp"
@@ -110,6 +112,14 @@ bool take_settings(const TuneArguments& arguments, const Chosen& chosen, const B
   }
   if (budget.seconds) live.setting_share_seconds = *budget.seconds / settings;
   return true;
+}
+
+/// Without a word of the user's, voltages are read where clocks or limits are tuned.
+std::vector<std::string> voltage_command(const TuneArguments& arguments, const Chosen& chosen) {
+  std::string text = arguments.voltage_command;
+  if (text == "none" || (text.empty() && !chosen.settings)) return {};
+  if (text.empty()) text = default_voltage_command(chosen.settings->capabilities().simulated);
+  return text.empty() ? std::vector<std::string>() : split_command(text, "--voltage-command");
 }
 
 /// Puts the device back. Where that fails, it is the run's error, told after the results.
@@ -320,6 +330,7 @@ int run_tune(const TuneArguments& arguments) {
   live.energy_ticks = arguments.energy_ticks;
   live.energy_estimator = arguments.energy_estimator;
   live.verify_only = arguments.verify_only;
+  live.voltage_command = voltage_command(arguments, chosen);
   live.phase_timeout_seconds = arguments.timeout;
   live.compile_timeout_seconds = arguments.compile_timeout;
   live.compile_processes = arguments.compile_processes;

@@ -41,6 +41,8 @@ NvmlSettingsReader::NvmlSettingsReader(const SharedLibrary& library) {
   library.optional(power_limit_range, "nvmlDeviceGetPowerManagementLimitConstraints");
   library.optional(application_clock, "nvmlDeviceGetApplicationsClock");
   library.optional(default_application_clock, "nvmlDeviceGetDefaultApplicationsClock");
+  library.optional(index, "nvmlDeviceGetIndex");
+  library.optional(pci_info, "nvmlDeviceGetPciInfo_v3");
   library.optional(restriction, "nvmlDeviceGetAPIRestriction");
   simulated = library.symbol("wattune_sim_truth") != nullptr;
 }

@@ -17,6 +17,17 @@ void refuse_if_read_only(const std::string& what);
 /// nvmlRestrictedAPI_t.
 inline constexpr int nvml_restricted_application_clocks = 0;
 
+/// nvmlPciInfo_t.
+struct NvmlPciInfo {
+  char bus_id_legacy[16];
+  unsigned domain;
+  unsigned bus;
+  unsigned device;
+  unsigned device_id;
+  unsigned subsystem_id;
+  char bus_id[32];
+};
+
 /// What NVML tells about settings. All functions are optional: null where the driver does not have them.
 struct NvmlSettingsReader {
   explicit NvmlSettingsReader(const SharedLibrary& library);
@@ -38,6 +49,8 @@ struct NvmlSettingsReader {
                                   unsigned* megahertz) = nullptr;  // nvmlDeviceGetApplicationsClock
   NvmlResult (*default_application_clock)(NvmlDevice, NvmlClock,
                                           unsigned* megahertz) = nullptr;  // nvmlDeviceGetDefaultApplicationsClock
+  NvmlResult (*index)(NvmlDevice, unsigned* index) = nullptr;        // nvmlDeviceGetIndex
+  NvmlResult (*pci_info)(NvmlDevice, NvmlPciInfo* info) = nullptr;   // nvmlDeviceGetPciInfo_v3
   NvmlResult (*restriction)(NvmlDevice, int api, int* restricted) = nullptr;  // nvmlDeviceGetAPIRestriction
   bool simulated = false;  ///< the library is that of simulated GPUs
 };

@@ -6,39 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "evaluate/load.hpp"
+
 namespace wattune {
 
 namespace {
-
-/// A load that runs while it lives; waits for its end when it is told to.
-class Load {
- public:
-  explicit Load(Batch& batch) : batch_(batch) {}
-
-  std::optional<Failure> keep_busy() {
-    while (batch_.outstanding() > 0) {
-      const auto seconds = batch_.poll();
-      if (!seconds) return seconds.error();
-      if (!*seconds) break;
-    }
-    constexpr unsigned queued = 2;
-    while (batch_.outstanding() < queued) {
-      if (auto failure = batch_.enqueue()) return failure;
-    }
-    return std::nullopt;
-  }
-
-  std::optional<Failure> drain() {
-    while (batch_.outstanding() > 0) {
-      const auto seconds = batch_.wait();
-      if (!seconds) return seconds.error();
-    }
-    return std::nullopt;
-  }
-
- private:
-  Batch& batch_;
-};
 
 ClockReading read_clocks(PowerMeter& meter) {
   return {meter.sm_clock_hz(), meter.memory_clock_hz(), meter.throttle_reasons()};

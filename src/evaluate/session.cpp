@@ -17,6 +17,7 @@
 #include "evaluate/steps.hpp"
 #include "evaluate/timing.hpp"
 #include "evaluate/verifier.hpp"
+#include "evaluate/voltage_reader.hpp"
 #include "problem/evaluate_in.hpp"
 #include "problem/quantities.hpp"
 
@@ -83,7 +84,8 @@ struct Session::Impl {
         observers(problem_in, device_in.info()),
         arguments(problem_in, device_in),
         verifier(problem_in, device_in, arguments),
-        loaded(device_in, arguments) {
+        loaded(device_in, arguments),
+        voltage(options.voltage_command, options.on_warning) {
     if (options.clock == nullptr) options.clock = device.clock();
   }
 
@@ -106,6 +108,7 @@ struct Session::Impl {
   std::optional<Failure> observe(const Steps& steps, Evaluation& evaluation, Phases& phases);
   std::optional<Failure> settle(const Steps& steps, const Evaluation& evaluation, Phases& phases);
   std::optional<Failure> check_clock(Evaluation& evaluation);
+  void note_voltage(Evaluation& evaluation) const;
   [[nodiscard]] PowerMeter* clock_reader() const { return meter != nullptr ? meter : options.clock_meter; }
   bool too_slow(double seconds, Evaluation& evaluation) const;
   tl::expected<Quantity, Failure> time_of_resets();
@@ -143,6 +146,7 @@ struct Session::Impl {
   LoadedBinary loaded;
   std::optional<ClockReading> reached;  ///< once the device was at the clocks of these settings
   DeviceSettings reached_settings;
+  VoltageReader voltage;
 
   /// What the loaded kernels have been verified to do: device settings do not change what they compute.
   struct Verified {
@@ -230,16 +234,16 @@ std::optional<Failure> Session::Impl::evaluate(const CompileResult& binary, cons
   return time(*steps, evaluation, phases);
 }
 
-/// Waits until the device is at the clocks of the configuration, where that sets them.
+/// Waits until the device is at the clocks of the configuration, where that sets them; reads the voltage there.
 std::optional<Failure> Session::Impl::settle(const Steps& steps, const Evaluation& evaluation, Phases& phases) {
   const DeviceSettings settings = settings_of(problem.parameter_names(), evaluation.configuration);
   PowerMeter* reader = clock_reader();
-  if (settings.empty() || options.verify_only || reader == nullptr || (reached && settings == reached_settings)) {
-    return std::nullopt;
-  }
+  if (options.verify_only || reader == nullptr) return std::nullopt;
+  const bool there = settings.empty() || (reached && settings == reached_settings);
+  if (there && !voltage.wants(settings)) return std::nullopt;
   phases.begin("settle");
+  if (!there) idle_watts.reset();  // it depends on the clocks
   reached.reset();
-  idle_watts.reset();  // it depends on the clocks
   arguments.restore();
   auto warm = warm_up(maker(steps), options);
   if (!warm) return warm.error();
@@ -247,7 +251,15 @@ std::optional<Failure> Session::Impl::settle(const Steps& steps, const Evaluatio
   if (!reading) return reading.error();
   reached = *reading;
   reached_settings = settings;
-  return std::nullopt;
+  if (!voltage.wants(settings)) return std::nullopt;
+  phases.begin("voltage");
+  return voltage.read(*warm->batch, *reader, settings);
+}
+
+void Session::Impl::note_voltage(Evaluation& evaluation) const {
+  if (options.verify_only) return;
+  const auto volts = voltage.at(settings_of(problem.parameter_names(), evaluation.configuration));
+  if (volts) evaluation.quantities["voltage"] = *volts;
 }
 
 /// The clock of the energy window against that of the configuration. Where no energy was measured, the clock that was
@@ -541,6 +553,7 @@ Session::Result Session::evaluate(const CompileResult& binary, const std::vector
   std::optional<Failure> failed;
   try {
     failed = impl_->evaluate(binary, configuration, evaluation, phases);
+    if (!failed) impl_->note_voltage(evaluation);
     if (!failed) failed = impl_->check_clock(evaluation);
   } catch (const DeviceError& error) {
     // Memory that cannot be read or written any more: an earlier launch has broken the context.

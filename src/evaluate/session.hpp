@@ -30,8 +30,11 @@ struct MeasureOptions {
   Clock* clock = nullptr;     ///< for waiting on the device's meter; null: the device's own
   bool verify_only = false;   ///< run and verify each configuration once, measure nothing
   PowerMeter* clock_meter = nullptr;  ///< tells clocks where energy is not measured; null: nobody does
-  /// Called as each phase of an evaluation begins: "load", "launch_function", "verify", "warm_up", "time", "energy",
-  /// "observe", and "done" at its end. "time", "energy" and "observe" are the windows in which nothing else should load the machine; the call may wait.
+  /// Tells the core's voltage, for the quantity voltage: run once for each setting of the device, under load. Empty: none.
+  std::vector<std::string> voltage_command;
+  std::function<void(const std::string&)> on_warning;  ///< what the user should know, but fails nothing
+  /// Called as each phase of an evaluation begins: "load", "launch_function", "verify", "settle", "voltage", "warm_up", "time",
+  /// "energy", "observe", and "done" at its end. "time", "energy" and "observe" are the windows in which nothing else should load the machine; the call may wait.
   std::function<void(std::string_view phase)> on_phase;
 };
 

@@ -24,6 +24,7 @@ constexpr std::array quantities{
     MeasuredQuantity{"memory_power", "W", true, Direction::minimize},
     MeasuredQuantity{"memory_energy", "J", true, Direction::minimize},
     MeasuredQuantity{"throttle_time", "s", true, Direction::minimize},
+    MeasuredQuantity{"voltage", "V", true},
     MeasuredQuantity{"registers", ""},
     MeasuredQuantity{"shared_memory", "B"},
     MeasuredQuantity{"occupancy", ""},

@@ -43,7 +43,9 @@ struct Capabilities {
   std::vector<RouteState> routes;     ///< in the order in which they are tried
 
   [[nodiscard]] bool may_set(Setting setting) const;
-  [[nodiscard]] bool may_set_anything() const { return may_set_sm_clock || may_set_memory_clock || may_set_power_limit; }
+  [[nodiscard]] bool may_set_anything() const {
+    return may_set_sm_clock || may_set_memory_clock || may_set_power_limit;
+  }
 };
 
 /// The distance between supported clocks around this one: what a clock that is "there" may be off.

@@ -2,23 +2,23 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
-#include <cstring>
+#include <deque>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "base/file.hpp"
 #include "driver/library.hpp"
 #include "driver/nvml_settings.hpp"
+#include "settings/link.hpp"
 #include "settings/private_server.hpp"
+#include "settings/process_identity.hpp"
 #include "settings/protocol.hpp"
 
 namespace wattune {
@@ -29,88 +29,62 @@ namespace {
 
 /// NVML's setters take milliseconds; one that takes so long hangs.
 constexpr double reply_seconds = 30;
+/// For the first word of the system-wide server, which other users load too.
+constexpr double system_seconds = 10;
 
-/// A connection on which each request has one answer.
-class Link {
- public:
-  explicit Link(FileDescriptor socket) : socket_(std::move(socket)) {}
+/// So many servers that are lost within such a time are not replaced any more: what ended them would end the next.
+constexpr std::size_t most_losses = 4;
+constexpr double losses_seconds = 60;
+/// How long a private server is waited for that puts the board back.
+constexpr int end_milliseconds = 10000;
+constexpr const char* system_route = "wattuned";
 
-  void send(const json& message) {
-    const std::string bytes = frame(message);
-    std::size_t sent = 0;
-    while (sent < bytes.size()) {
-      const ssize_t n = ::send(socket_.get(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) return;  // the next answer will say that the server is gone, and why
-      sent += static_cast<std::size_t>(n);
-    }
-  }
-
-  /// Nothing where the time is up or `wake_fd` is readable. @throws DeviceError where the server is gone.
-  std::optional<json> receive(double seconds, int wake_fd) {
-    const double deadline = monotonic_seconds() + seconds;
-    while (true) {
-      if (auto message = reader_.take()) return parse(*message);
-      const double left = deadline - monotonic_seconds();
-      if (left <= 0) return std::nullopt;
-      pollfd entries[2] = {{socket_.get(), POLLIN, 0}, {wake_fd, POLLIN, 0}};
-      constexpr double longest = 3600;
-      ::poll(entries, 2, static_cast<int>(std::ceil(std::min(left, longest) * 1e3)));
-      if (entries[0].revents != 0) {
-        fill();
-      } else if (wake_fd >= 0 && entries[1].revents != 0) {
-        return std::nullopt;
-      }
-    }
-  }
-
-  /// What the server said of itself, without waiting.
-  void check() {
-    pollfd entry{socket_.get(), POLLIN, 0};
-    if (::poll(&entry, 1, 0) <= 0) return;
-    fill();
-    if (auto message = reader_.take()) gone(*message);
-  }
-
-  void close() { socket_.reset(); }
-
- private:
-  void fill() {
-    char chunk[65536];
-    const ssize_t n = ::recv(socket_.get(), chunk, sizeof chunk, 0);
-    if (n < 0 && errno == EINTR) return;
-    if (n <= 0) {
-      throw DeviceError(
-          "the settings server is gone: run 'wattune restore' to put the device back, then the same command again to "
-          "go on");
-    }
-    reader_.add({chunk, static_cast<std::size_t>(n)});
-  }
-
-  static json parse(const std::string& message) {
-    json parsed = json::from_cbor(message, true, false);
-    if (!parsed.is_object()) throw DeviceError("the settings server sent what is no message");
-    return parsed;
-  }
-
-  [[noreturn]] static void gone(const std::string& message) {
-    throw DeviceError("the settings server ended the connection: " + parse(message).value("error", "no reason given"));
-  }
-
-  FileDescriptor socket_;
-  FrameReader reader_{most_reply_bytes};
+/// The system-wide server's answer about a board.
+struct SystemServer {
+  RouteState state{system_route, false, ""};
+  Capabilities capabilities;
+  double lease_seconds = 30;
+  std::optional<SettingsLink> link;
 };
 
-std::optional<FileDescriptor> connect_to(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return std::nullopt;
-  std::memcpy(address.sun_path, path.data(), path.size());
-  FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!socket || ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    return std::nullopt;
+SystemServer ask_system_server(const Capabilities& board) {
+  SystemServer found;
+  const std::string path = system_server_socket();
+  found.link = SettingsLink::connect(path);
+  if (!found.link) {
+    found.state.reason =
+        fmt::format("no server listens at {}; an administrator can install it (docs/settings.md)", path);
+    return found;
   }
-  return socket;
+  try {
+    SettingsRequest request;
+    request.kind = SettingsRequest::Kind::open;
+    request.version = settings_protocol_version;
+    request.uuid = board.uuid;
+    found.link->send(to_json(request));
+    const auto reply = found.link->receive(system_seconds);
+    if (!reply || reply->contains("error")) {
+      found.state.reason = reply ? reply->at("error").get<std::string>() : "it does not answer";
+      return found;
+    }
+    found.capabilities = capabilities_from_json(reply->at("capabilities"));
+    found.capabilities.route = system_route;
+    found.lease_seconds = reply->at("lease_seconds");
+    found.state.usable = found.capabilities.may_set_anything();
+    if (!found.state.usable) found.state.reason = "it may set nothing of this board itself";
+  } catch (const Error& error) {
+    found.state.reason = error.what();
+  }
+  return found;
+}
+
+/// Behind NVML's own ways, in the order in which they are tried.
+void insert_route(Capabilities& capabilities, const RouteState& state) {
+  auto& routes = capabilities.routes;
+  const auto place = std::find_if(routes.begin(), routes.end(), [](const RouteState& route) {
+    return route.name == "zeusd" || route.name == "settings command";
+  });
+  routes.insert(place, state);
 }
 
 }  // namespace
@@ -120,23 +94,41 @@ std::string system_server_socket() {
   return named.empty() ? "/run/wattune/wattuned.sock" : named;
 }
 
+Capabilities with_system_server(Capabilities capabilities) {
+  if (!capabilities.refused.empty()) return capabilities;
+  auto found = ask_system_server(capabilities);
+  insert_route(capabilities, found.state);
+  if (capabilities.may_set_anything() || !found.state.usable) return capabilities;
+  found.capabilities.routes = capabilities.routes;
+  return found.capabilities;
+}
+
 struct SettingsClient::Impl {
   explicit Impl(SettingsClientOptions options_in) : options(std::move(options_in)) { open(); }
-  ~Impl() { end_server(); }
+  ~Impl();
 
   void open();
   void open_private();
-  /// The capabilities through the system-wide server, and why it cannot be used.
-  RouteState open_system();
+  /// Goes over to the system-wide server where that can set what is wanted.
+  bool open_system();
   json ask(const SettingsRequest& request, double seconds = reply_seconds, int wake_fd = -1);
+  /// Asks once more where the server was lost meanwhile and another has taken its place.
+  json ask_surely(const SettingsRequest& request);
   [[nodiscard]] bool can_all() const {
     return std::all_of(options.wanted.begin(), options.wanted.end(),
                        [&](Setting setting) { return capabilities.may_set(setting); });
   }
-  void end_server();
+  void check_wanted() const;
+  bool take(double wait_seconds, int wake_fd);
+  void register_worker(pid_t pid);
+  /// After the loss of the server: another one puts the board back and takes it.
+  /// @throws DeviceError saying why the server was lost, and why none has taken its place.
+  void replace_server(const std::string& why);
+  /// @return false where it was a private one that has been killed: it has put nothing back.
+  bool end_server();
 
   SettingsClientOptions options;
-  std::optional<Link> link;
+  std::optional<SettingsLink> link;
   pid_t server = 0;  ///< of a private one
   Capabilities capabilities;
   double lease_seconds = 30;
@@ -145,10 +137,25 @@ struct SettingsClient::Impl {
   std::optional<double> locked_sm_clock_hz;
   DeviceSettings current;
   std::size_t changes = 0;
+  std::vector<pid_t> workers;  ///< that are registered, dead ones among them
+  std::deque<double> losses;   ///< when servers were lost, of late
+  std::string loss;            ///< one that keep_alive() has yet to tell
 };
 
+SettingsClient::Impl::~Impl() {
+  const bool taken = held;
+  if (end_server() || !taken) return;
+  try {
+    open_private();
+    take(0, -1);
+  } catch (const std::exception&) {
+    // Its record is still there: 'wattune restore' or the next run puts the board back.
+  }
+  end_server();
+}
+
 json SettingsClient::Impl::ask(const SettingsRequest& request, double seconds, int wake_fd) {
-  if (!link) throw DeviceError("the settings server is gone");
+  if (!link) throw DeviceError("there is no connection to a settings server any more");
   link->send(to_json(request));
   renewed = monotonic_seconds();
   auto reply = link->receive(seconds, wake_fd);
@@ -164,7 +171,7 @@ json SettingsClient::Impl::ask(const SettingsRequest& request, double seconds, i
 }
 
 void SettingsClient::Impl::open_private() {
-  StartedServer started = start_private_server(options.library);
+  StartedServer started = start_private_server(options.library, options.commands);
   server = started.pid;
   link.emplace(std::move(started.connection));
   SettingsRequest request;
@@ -172,59 +179,120 @@ void SettingsClient::Impl::open_private() {
   request.version = settings_protocol_version;
   request.uuid = options.uuid;
   request.pci = options.pci;
+  request.wanted = options.wanted;
   const json reply = ask(request);
   if (reply.contains("error")) throw DeviceError(reply.at("error").get<std::string>());
   capabilities = capabilities_from_json(reply.at("capabilities"));
   lease_seconds = reply.at("lease_seconds");
 }
 
-RouteState SettingsClient::Impl::open_system() {
-  const std::string path = system_server_socket();
-  auto socket = connect_to(path);
-  if (!socket) {
-    return {"wattuned", false,
-            fmt::format("no server listens at {}; an administrator can install it (docs/settings.md)", path)};
-  }
-  Link other(std::move(*socket));
-  try {
-    SettingsRequest request;
-    request.kind = SettingsRequest::Kind::open;
-    request.version = settings_protocol_version;
-    request.uuid = capabilities.uuid;
-    other.send(to_json(request));
-    const auto reply = other.receive(reply_seconds, -1);
-    if (!reply) return {"wattuned", false, "it does not answer"};
-    if (reply->contains("error")) return {"wattuned", false, reply->at("error").get<std::string>()};
-    Capabilities theirs = capabilities_from_json(reply->at("capabilities"));
-    theirs.route = "wattuned";
-    theirs.routes = capabilities.routes;
-    const bool can = std::all_of(options.wanted.begin(), options.wanted.end(),
-                                 [&](Setting setting) { return theirs.may_set(setting); });
-    if (!can) return {"wattuned", false, "it cannot set this either"};
-    end_server();
-    capabilities = std::move(theirs);
-    lease_seconds = reply->at("lease_seconds");
-    link.emplace(std::move(other));
-    return {"wattuned", true, ""};
-  } catch (const Error& error) {
-    return {"wattuned", false, error.what()};
-  }
+bool SettingsClient::Impl::open_system() {
+  auto found = ask_system_server(capabilities);
+  const bool can = found.state.usable &&
+                   std::all_of(options.wanted.begin(), options.wanted.end(),
+                               [&](Setting setting) { return found.capabilities.may_set(setting); });
+  if (!can && found.state.usable) found.state = {system_route, false, "it cannot set this either"};
+  insert_route(capabilities, found.state);
+  if (!can) return false;
+  end_server();
+  found.capabilities.routes = capabilities.routes;
+  capabilities = std::move(found.capabilities);
+  lease_seconds = found.lease_seconds;
+  link = std::move(found.link);
+  return true;
 }
 
 void SettingsClient::Impl::open() {
   open_private();
-  if (can_all() || !capabilities.refused.empty()) return;
-  const RouteState state = open_system();
-  capabilities.routes.push_back(state);
+  if (!capabilities.refused.empty()) return;
+  // NVML itself comes before the system-wide server, and that before other services.
+  const bool direct = capabilities.route == "locked clocks" || capabilities.route == "application clocks";
+  if (!direct || !can_all()) open_system();
 }
 
-void SettingsClient::Impl::end_server() {
+bool SettingsClient::Impl::end_server() {
   link.reset();
   held = false;
-  if (server <= 0) return;
-  while (::waitpid(server, nullptr, 0) < 0 && errno == EINTR) {
+  const pid_t pid = std::exchange(server, 0);
+  if (pid <= 0) return true;
+  const FileDescriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  pollfd entry{pidfd.get(), POLLIN, 0};
+  // One that hangs in the driver still puts the board back where it comes to itself again.
+  if (pidfd && ::poll(&entry, 1, end_milliseconds) == 0) return true;
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  server = 0;
+  return WIFEXITED(status);
+}
+
+void SettingsClient::Impl::check_wanted() const {
+  for (const Setting setting : options.wanted) {
+    refuse_if_read_only(fmt::format("set the {} of {}", to_string(setting), capabilities.name));
+    const std::string reason = why_not(capabilities, setting);
+    if (reason.empty()) continue;
+    throw DeviceError(fmt::format("the {} of {} ({}) cannot be set: {}; 'wattune devices' shows what can",
+                                  to_string(setting), capabilities.name, capabilities.uuid, reason));
+  }
+}
+
+bool SettingsClient::Impl::take(double wait_seconds, int wake_fd) {
+  check_wanted();
+  SettingsRequest request;
+  request.kind = SettingsRequest::Kind::acquire;
+  request.wait = wait_seconds > 0;
+  request.locked_sm_clock_hz = locked_sm_clock_hz;
+  const json reply = ask(request, request.wait ? wait_seconds : reply_seconds, request.wait ? wake_fd : -1);
+  if (reply.contains("woken")) return false;
+  if (reply.contains("late") || reply.contains("busy")) {
+    throw DeviceError(fmt::format("the settings of {} ({}) are in use by {}; use another device, or wait until it has "
+                                  "ended (--settings-wait TIME)",
+                                  capabilities.name, capabilities.uuid, reply.value("busy", "another run")));
+  }
+  if (reply.contains("error")) throw DeviceError(reply.at("error").get<std::string>());
+  held = true;
+  current = {};
+  return true;
+}
+
+void SettingsClient::Impl::register_worker(pid_t pid) {
+  SettingsRequest request;
+  request.kind = SettingsRequest::Kind::worker;
+  request.pid = pid;
+  const json reply = ask(request);
+  if (reply.contains("error")) throw DeviceError(reply.at("error").get<std::string>());
+}
+
+void SettingsClient::Impl::replace_server(const std::string& why) {
+  end_server();
+  const double now = monotonic_seconds();
+  losses.push_back(now);
+  while (losses.front() < now - losses_seconds) losses.pop_front();
+  try {
+    open();
+    // What the lost server has left changed is put back as the board is taken.
+    take(0, -1);
+    if (losses.size() > most_losses) {
+      end_server();
+      throw DeviceError(fmt::format("{} servers were lost within {:g} s; the device was put back", losses.size(),
+                                    losses_seconds));
+    }
+    for (const pid_t worker : workers) register_worker(worker);
+  } catch (const Error& error) {
+    end_server();
+    throw DeviceError(fmt::format("{}. No other can take its place: {}. 'wattune restore' puts the device back where "
+                                  "that is still to be done; the same command given again continues the run",
+                                  why, error.what()));
+  }
+  loss = why + "; another has taken its place";
+}
+
+json SettingsClient::Impl::ask_surely(const SettingsRequest& request) {
+  try {
+    return ask(request);
+  } catch (const LostServer& lost) {
+    replace_server(lost.what());
+  }
+  return ask(request);
 }
 
 SettingsClient::SettingsClient(SettingsClientOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
@@ -237,41 +305,16 @@ std::size_t SettingsClient::changes() const { return impl_->changes; }
 
 void SettingsClient::restore_sm_clock_to(double hertz) { impl_->locked_sm_clock_hz = hertz; }
 
-void SettingsClient::check_wanted() const {
-  for (const Setting setting : impl_->options.wanted) {
-    refuse_if_read_only(fmt::format("set the {} of {}", to_string(setting), impl_->capabilities.name));
-    const std::string reason = why_not(impl_->capabilities, setting);
-    if (reason.empty()) continue;
-    throw DeviceError(fmt::format("the {} of {} ({}) cannot be set: {}; 'wattune devices' shows what can",
-                                  to_string(setting), impl_->capabilities.name, impl_->capabilities.uuid, reason));
-  }
-}
+void SettingsClient::check_wanted() const { impl_->check_wanted(); }
 
-bool SettingsClient::acquire(double wait_seconds, int wake_fd) {
-  check_wanted();
-  SettingsRequest request;
-  request.kind = SettingsRequest::Kind::acquire;
-  request.wait = wait_seconds > 0;
-  request.locked_sm_clock_hz = impl_->locked_sm_clock_hz;
-  const json reply = impl_->ask(request, request.wait ? wait_seconds : reply_seconds, request.wait ? wake_fd : -1);
-  if (reply.contains("woken")) return false;
-  if (reply.contains("late") || reply.contains("busy")) {
-    throw DeviceError(fmt::format("the settings of {} ({}) are in use by {}; use another device, or wait until it has "
-                                  "ended (--settings-wait TIME)",
-                                  impl_->capabilities.name, impl_->capabilities.uuid,
-                                  reply.value("busy", "another run")));
-  }
-  if (reply.contains("error")) throw DeviceError(reply.at("error").get<std::string>());
-  impl_->held = true;
-  return true;
-}
+bool SettingsClient::acquire(double wait_seconds, int wake_fd) { return impl_->take(wait_seconds, wake_fd); }
 
 std::string SettingsClient::set(const DeviceSettings& settings) {
   if (impl_->held && settings == impl_->current) return {};
   SettingsRequest request;
   request.kind = SettingsRequest::Kind::set;
   request.settings = settings;
-  const json reply = impl_->ask(request);
+  const json reply = impl_->ask_surely(request);
   ++impl_->changes;
   if (!reply.contains("error")) {
     impl_->current = settings;
@@ -287,23 +330,33 @@ std::string SettingsClient::set(const DeviceSettings& settings) {
 }
 
 void SettingsClient::add_worker(pid_t pid) {
-  SettingsRequest request;
-  request.kind = SettingsRequest::Kind::worker;
-  request.pid = pid;
-  const json reply = impl_->ask(request);
-  if (reply.contains("error")) throw DeviceError(reply.at("error").get<std::string>());
+  std::erase_if(impl_->workers, [](pid_t worker) { return identify(worker).start_time == 0; });
+  impl_->workers.push_back(pid);
+  try {
+    impl_->register_worker(pid);
+  } catch (const LostServer& lost) {
+    impl_->replace_server(lost.what());
+  }
 }
 
 double SettingsClient::keep_alive_seconds() const { return impl_->lease_seconds / 4; }
 
-void SettingsClient::keep_alive() {
-  if (!impl_->held || !impl_->link) return;
-  impl_->link->check();
-  if (monotonic_seconds() < impl_->renewed + keep_alive_seconds()) return;
-  impl_->renewed = monotonic_seconds();
-  SettingsRequest request;
-  request.kind = SettingsRequest::Kind::alive;
-  impl_->link->send(to_json(request));
+int SettingsClient::fd() const { return impl_->link ? impl_->link->fd() : -1; }
+
+std::string SettingsClient::keep_alive() {
+  if (!impl_->held || !impl_->link) return {};
+  try {
+    impl_->link->check();
+  } catch (const LostServer& lost) {
+    impl_->replace_server(lost.what());
+  }
+  if (monotonic_seconds() >= impl_->renewed + keep_alive_seconds()) {
+    impl_->renewed = monotonic_seconds();
+    SettingsRequest request;
+    request.kind = SettingsRequest::Kind::alive;
+    impl_->link->send(to_json(request));
+  }
+  return std::exchange(impl_->loss, {});
 }
 
 std::string SettingsClient::release() {
@@ -312,7 +365,7 @@ std::string SettingsClient::release() {
   request.kind = SettingsRequest::Kind::release;
   std::string problems;
   try {
-    const json reply = impl_->ask(request);
+    const json reply = impl_->ask_surely(request);
     if (reply.contains("error")) problems = reply.at("error").get<std::string>();
   } catch (const Error& error) {
     problems = error.what();

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 #include <vector>
 
+#include "settings/board.hpp"
 #include "settings/capabilities.hpp"
 
 namespace wattune {
@@ -19,10 +20,15 @@ struct SettingsClientOptions {
   std::string pci;
   std::string library;          ///< NVML's, where it is that of simulated GPUs
   std::vector<Setting> wanted;  ///< what is to be set: decides which server is used
+  SettingCommands commands;     ///< of the user; empty: those of the environment
 };
 
+/// With what the system-wide server would set of that board for this user, and whether it would.
+Capabilities with_system_server(Capabilities capabilities);
+
 /// A connection to a server, private or system-wide, for one board. The destructor puts the board back; so does the
-/// server when this process dies. One thread uses it.
+/// server when this process dies. When the server dies, another one puts the board back at once and takes its place.
+/// One thread uses it.
 class SettingsClient {
  public:
   /// Starts a private server; where that cannot set what is wanted, asks the system-wide one, if there is one.
@@ -55,8 +61,13 @@ class SettingsClient {
   void add_worker(pid_t pid);
 
   /// To be called again and again, at any pace, while the board is held: renews the lease in time.
-  /// @throws DeviceError where the server has ended the connection.
-  void keep_alive();
+  /// @return empty where all is well; else, once, how the server was lost: another has taken its place, and the board
+  /// has been put back meanwhile. It has to be set again, and what was being measured is worth nothing.
+  /// @throws DeviceError where the server was lost and none could take its place.
+  std::string keep_alive();
+
+  /// Readable when keep_alive() should be called at once; -1 where there is no server.
+  [[nodiscard]] int fd() const;
 
   /// Seconds between two calls of keep_alive() that are soon enough.
   [[nodiscard]] double keep_alive_seconds() const;

@@ -66,9 +66,16 @@ bool has_ended(int pidfd, double seconds) {
 }  // namespace
 
 const SettingsFolder& ServerShared::folder(bool simulated) {
+  const std::lock_guard guard(mutex_);
   auto& folder = folders_[simulated ? 1 : 0];
   if (!folder) folder = SettingsFolder::open(simulated);
   return *folder;
+}
+
+void ServerShared::say(const std::string& text) {
+  if (!log) return;
+  const std::lock_guard guard(mutex_);
+  log(text);
 }
 
 SettingsConnection::SettingsConnection(FileDescriptor socket, ServerShared& shared)
@@ -84,10 +91,6 @@ SettingsConnection::SettingsConnection(FileDescriptor socket, ServerShared& shar
 SettingsConnection::~SettingsConnection() { end(""); }
 
 std::string SettingsConnection::client() const { return fmt::format("pid {} of user {}", peer_.pid, peer_.uid); }
-
-void SettingsConnection::log(const std::string& text) const {
-  if (shared_.log) shared_.log(text);
-}
 
 bool SettingsConnection::admit() {
   if (!shared_.system_wide || peer_.uid == 0 || peer_.uid == ::geteuid() ||
@@ -191,6 +194,7 @@ void SettingsConnection::open_board(const SettingsRequest& request) {
   }
   if (board_) throw UsageError("a client opened two boards");
   board_ = shared_.open({request.uuid, request.pci, ""});
+  board_->prefer_route(request.wanted);
   json capabilities = to_json(board_->capabilities());
   reply({{"capabilities", std::move(capabilities)}, {"lease_seconds", shared_.config.lease_seconds}});
 }
@@ -216,12 +220,13 @@ void SettingsConnection::acquire(const SettingsRequest& request) {
 /// @return whether the client has its answer.
 bool SettingsConnection::try_to_take() {
   try {
-    auto taken = Keeper::take(*board_, shared_.folder(board_->capabilities().simulated), identify(peer_.pid), locked_sm_clock_hz_);
+    const SettingsFolder& folder = shared_.folder(board_->capabilities().simulated);
+    auto taken = Keeper::take(*board_, folder, identify(peer_.pid), locked_sm_clock_hz_);
     if (!taken) return false;
     keeper_.emplace(std::move(*taken));
     waiting_ = false;
     deadline_ = monotonic_seconds() + shared_.config.lease_seconds;
-    log(fmt::format("{} has {}", client(), board_->capabilities().uuid));
+    shared_.say(fmt::format("{} has {}", client(), board_->capabilities().uuid));
     reply({{"acquired", true}});
   } catch (const Error& error) {
     waiting_ = false;
@@ -292,10 +297,10 @@ void SettingsConnection::tick() {
     return;
   }
   if (monotonic_seconds() < deadline_) return;
-  end(keeper_ ? fmt::format("it gave no sign of life for {:g} s, as when it is stopped, so its device was put back; give the "
-                            "same command again to go on",
+  end(keeper_ ? fmt::format("its client gave no sign of life for {:g} s, as when it is stopped, so the device was put "
+                            "back",
                             shared_.config.lease_seconds)
-              : "it was idle too long");
+              : "its client was idle too long");
 }
 
 void SettingsConnection::kill_workers() {
@@ -311,12 +316,12 @@ std::string SettingsConnection::put_back() {
   keeper_.reset();
   const std::string& uuid = board_->capabilities().uuid;
   if (problems.empty()) {
-    log(fmt::format("{} is put back", uuid));
+    shared_.say(fmt::format("{} is put back", uuid));
   } else {
     failed_ = true;
     problems = fmt::format("the settings of {} could not all be put back: {}; 'wattune restore' tries again", uuid,
                            problems);
-    log(problems);
+    shared_.say(problems);
   }
   return problems;
 }
@@ -325,7 +330,7 @@ void SettingsConnection::end(const std::string& reason) {
   if (!socket_) return;
   waiting_ = false;
   kill_workers();
-  if (keeper_) log(reason.empty() ? client() + " is gone" : client() + ": " + reason);
+  if (keeper_) shared_.say(reason.empty() ? client() + " is gone" : client() + ": " + reason);
   put_back();
   if (!reason.empty()) {
     outgoing_ += frame({{"error", reason}, {"code", "ended"}});

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -16,7 +17,7 @@
 
 namespace wattune {
 
-/// What the connections of a server share.
+/// What the connections of a server share, each of which is served by a thread of its own.
 struct ServerShared {
   ServerConfig config;
   bool system_wide = false;
@@ -25,12 +26,15 @@ struct ServerShared {
 
   /// Opened when the first board is taken. @throws DeviceError.
   const SettingsFolder& folder(bool simulated);
+  /// To the log, if there is one.
+  void say(const std::string& text);
 
  private:
+  std::mutex mutex_;
   std::optional<SettingsFolder> folders_[2];  ///< of real boards, of simulated ones
 };
 
-/// One client. Nothing that it sends makes it throw, block or grow without limit.
+/// One client. Nothing that it sends makes it throw, block or grow without limit. One thread uses it.
 class SettingsConnection {
  public:
   SettingsConnection(FileDescriptor socket, ServerShared& shared);
@@ -74,7 +78,6 @@ class SettingsConnection {
   void refuse(const std::string& code, const std::string& message);
   [[nodiscard]] std::string client() const;
   [[nodiscard]] bool within_rate();
-  void log(const std::string& text) const;
 
   FileDescriptor socket_;
   ServerShared& shared_;

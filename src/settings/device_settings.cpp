@@ -58,11 +58,13 @@ std::string_view edge_unit(Setting setting) { return setting == Setting::power_l
 double edge_scale(Setting setting) { return setting == Setting::power_limit ? 1.0 : 1e6; }
 
 std::optional<double>& DeviceSettings::at(Setting setting) {
-  return setting == Setting::sm_clock ? sm_clock_hz : setting == Setting::memory_clock ? memory_clock_hz : power_limit_w;
+  if (setting == Setting::sm_clock) return sm_clock_hz;
+  return setting == Setting::memory_clock ? memory_clock_hz : power_limit_w;
 }
 
 const std::optional<double>& DeviceSettings::at(Setting setting) const {
-  return setting == Setting::sm_clock ? sm_clock_hz : setting == Setting::memory_clock ? memory_clock_hz : power_limit_w;
+  if (setting == Setting::sm_clock) return sm_clock_hz;
+  return setting == Setting::memory_clock ? memory_clock_hz : power_limit_w;
 }
 
 std::string to_string(const DeviceSettings& settings) {

@@ -44,7 +44,7 @@ std::string put_back(SettableBoard& board, const SettingsRecord& record, const S
   std::string problems;
   // A reboot has put back everything itself.
   if (record.boot == boot_id()) {
-    board.take_route(record.route);
+    board.take_route(record.route, record.route_details);
     problems = put_back(board, record.touched, record.before);
   }
   if (problems.empty()) folder.remove(record.uuid);
@@ -72,6 +72,7 @@ std::optional<Keeper> Keeper::take(SettableBoard& board, const SettingsFolder& f
   record.uuid = uuid;
   record.library = board.library();
   record.route = board.capabilities().route;
+  record.route_details = board.route_details();
   record.boot = boot_id();
   record.driver = board.capabilities().driver;
   record.client = client;

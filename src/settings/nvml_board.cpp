@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -77,8 +78,8 @@ void read_power_limits(const NvmlBoardAccess& access, Capabilities& capabilities
 /// Why nothing may be set: an instance's settings are those of the whole board, which others use too.
 std::string refusal_of_divided(const Nvml& nvml, NvmlDevice device) {
   constexpr const char* divided =
-      "the board is divided into MIG instances, whose clocks and power limit are those of the whole board, which others "
-      "use too";
+      "the board is divided into MIG instances, whose clocks and power limit are those of the whole board, which "
+      "others use too";
   return nvml.is_divided(device) ? divided : "";
 }
 
@@ -107,7 +108,9 @@ class NvmlBoard final : public SettableBoard {
   [[nodiscard]] std::string library() const override {
     return access_->reader.simulated ? access_->nvml->library.path() : std::string();
   }
-  void take_route(const std::string& name) override;
+  void prefer_route(const std::vector<Setting>& wanted) override;
+  void take_route(const std::string& name, const std::string& details) override;
+  [[nodiscard]] std::string route_details() const override { return route_ == nullptr ? "" : route_->details(); }
   SettingResult try_permission() override;
   SettingResult set(Setting setting, double value) override;
   SettingResult restore(Setting setting, const SavedSettings& before) override;
@@ -149,9 +152,20 @@ NvmlBoard::NvmlBoard(const std::string& uuid, const std::string& pci, const std:
   capabilities_.refused = refusal_of_divided(*nvml, device);
   routes_.push_back(make_locked_route(access_, capabilities_));
   routes_.push_back(make_application_route(access_, capabilities_));
-  for (const auto& route : routes_) {
-    capabilities_.routes.push_back(route->state());
-    if (route_ == nullptr && capabilities_.routes.back().usable && capabilities_.refused.empty()) use(route.get());
+  routes_.push_back(make_zeusd_route(access_, capabilities_));
+  routes_.push_back(make_command_route(access_, capabilities_, SettingCommands::from_environment()));
+  for (const auto& route : routes_) capabilities_.routes.push_back(route->state());
+  prefer_route({});
+}
+
+void NvmlBoard::prefer_route(const std::vector<Setting>& wanted) {
+  if (!capabilities_.refused.empty()) return;
+  for (std::size_t i = 0; i < routes_.size(); ++i) {
+    const bool can = std::all_of(wanted.begin(), wanted.end(),
+                                 [&](Setting setting) { return routes_[i]->may_set(setting); });
+    if (!can || !capabilities_.routes[i].usable) continue;
+    use(routes_[i].get());
+    return;
   }
 }
 
@@ -163,9 +177,11 @@ void NvmlBoard::use(SettingRoute* route) {
   capabilities_.may_set_power_limit = route->may_set(Setting::power_limit);
 }
 
-void NvmlBoard::take_route(const std::string& name) {
+void NvmlBoard::take_route(const std::string& name, const std::string& details) {
   for (const auto& route : routes_) {
-    if (route->name() == name) use(route.get());
+    if (route->name() != name) continue;
+    route->adopt(details);
+    use(route.get());
   }
 }
 
@@ -216,6 +232,18 @@ bool NvmlBoardAccess::is_root() const {
   return ::geteuid() == 0 || has_admin_capability();
 }
 
+std::optional<unsigned> NvmlBoardAccess::index() const {
+  unsigned number = 0;
+  if (reader.index == nullptr || reader.index(device, &number) != NvmlResult::success) return std::nullopt;
+  return number;
+}
+
+std::string NvmlBoardAccess::pci() const {
+  NvmlPciInfo info{};
+  if (reader.pci_info == nullptr || reader.pci_info(device, &info) != NvmlResult::success) return {};
+  return {info.bus_id, ::strnlen(info.bus_id, sizeof info.bus_id)};
+}
+
 std::optional<double> NvmlBoardAccess::power_limit() const {
   unsigned milliwatts = 0;
   if (reader.power_limit == nullptr || reader.power_limit(device, &milliwatts) != NvmlResult::success) {
@@ -235,13 +263,12 @@ std::optional<double> NvmlBoardAccess::application_clock(NvmlClock clock) const 
 
 SettingResult NvmlBoardAccess::check(NvmlResult result, const std::string& doing) const {
   if (result == NvmlResult::success) return std::nullopt;
-  SettingError error;
-  error.kind = result == NvmlResult::no_permission                                              ? SettingError::Kind::no_permission
-               : result == NvmlResult::not_supported || result == NvmlResult::function_not_found ? SettingError::Kind::not_supported
-               : result == NvmlResult::gpu_is_lost                                               ? SettingError::Kind::lost_device
-                                                                                                 : SettingError::Kind::other;
-  error.message = fmt::format("cannot {}: {}", doing, nvml->describe(result));
-  return error;
+  using Kind = SettingError::Kind;
+  Kind kind = Kind::other;
+  if (result == NvmlResult::no_permission) kind = Kind::no_permission;
+  if (result == NvmlResult::not_supported || result == NvmlResult::function_not_found) kind = Kind::not_supported;
+  if (result == NvmlResult::gpu_is_lost) kind = Kind::lost_device;
+  return SettingError{kind, fmt::format("cannot {}: {}", doing, nvml->describe(result))};
 }
 
 std::unique_ptr<SettableBoard> open_nvml_board(const std::string& uuid, const std::string& pci,

@@ -28,7 +28,7 @@ class LockedRoute final : public SettingRoute {
 
   [[nodiscard]] std::string name() const override { return "locked clocks"; }
 
-  [[nodiscard]] RouteState state() const override {
+  [[nodiscard]] RouteState state() override {
     if (access_->is_root()) return {name(), true, ""};
     return {name(), false,
             "needs root or CAP_SYS_ADMIN; ask an administrator for it, or for the system-wide wattuned "
@@ -88,7 +88,7 @@ class ApplicationRoute final : public SettingRoute {
 
   [[nodiscard]] std::string name() const override { return "application clocks"; }
 
-  [[nodiscard]] RouteState state() const override {
+  [[nodiscard]] RouteState state() override {
     const auto& reader = access_->reader;
     if (!access_->application_clock(NvmlClock::sm) || !access_->application_clock(NvmlClock::memory)) {
       return {name(), false, "this board or driver has none"};

@@ -7,9 +7,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -43,6 +45,20 @@ struct Spawn {
   posix_spawn_file_actions_t actions{};
 };
 
+/// This process's environment, with other values of some variables.
+std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& changes) {
+  std::vector<std::string> variables;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view variable = *entry;
+    const bool changed = std::any_of(changes.begin(), changes.end(), [&](const auto& change) {
+      return variable.starts_with(change.first) && variable.substr(change.first.size()).starts_with('=');
+    });
+    if (!changed) variables.emplace_back(variable);
+  }
+  for (const auto& [name, value] : changes) variables.push_back(name + "=" + value);
+  return variables;
+}
+
 double lease_seconds() {
   constexpr double usual = 30;
   const std::string text = environment("WATTUNE_SETTINGS_LEASE");
@@ -54,7 +70,7 @@ double lease_seconds() {
 
 }  // namespace
 
-StartedServer start_private_server(const std::string& library) {
+StartedServer start_private_server(const std::string& library, const SettingCommands& commands) {
   int fds[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) throw cannot_start(errno);
   StartedServer started;
@@ -78,11 +94,13 @@ StartedServer start_private_server(const std::string& library) {
   std::string program = own_executable();
   std::string command = settings_server_command;
   char* arguments[] = {program.data(), command.data(), nullptr};
-  std::vector<std::string> variables;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    if (library.empty() || !std::string_view(*entry).starts_with("WATTUNE_NVML=")) variables.emplace_back(*entry);
+  std::vector<std::pair<std::string, std::string>> changes;
+  if (!library.empty()) changes.emplace_back("WATTUNE_NVML", library);
+  if (!commands.empty()) {
+    changes.emplace_back("WATTUNE_SETTINGS_COMMAND", commands.set);
+    changes.emplace_back("WATTUNE_SETTINGS_RESET_COMMAND", commands.reset);
   }
-  if (!library.empty()) variables.push_back("WATTUNE_NVML=" + library);
+  std::vector<std::string> variables = environment_with(changes);
   std::vector<char*> environment_pointers;
   for (auto& variable : variables) environment_pointers.push_back(variable.data());
   environment_pointers.push_back(nullptr);

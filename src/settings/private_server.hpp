@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "base/file.hpp"
+#include "settings/board.hpp"
 
 namespace wattune {
 
@@ -20,8 +21,9 @@ struct StartedServer {
   FileDescriptor connection;
 };
 
-/// Starts this program as a private server. @param library NVML's, where it is not the driver's. @throws RunError.
-StartedServer start_private_server(const std::string& library = {});
+/// Starts this program as a private server. @param library NVML's, where it is not the driver's. @param commands in
+/// place of those of the environment; empty: those. @throws RunError.
+StartedServer start_private_server(const std::string& library = {}, const SettingCommands& commands = {});
 
 /// What such a process does. @return its exit code.
 int run_private_server();

@@ -74,6 +74,21 @@ std::int64_t integer(const json& message, const char* key, std::int64_t least, s
   return value;
 }
 
+std::vector<Setting> wanted_settings(const json& message) {
+  std::vector<Setting> wanted;
+  const auto found = message.find("wanted");
+  if (found == message.end()) return wanted;
+  if (!found->is_array() || found->size() > all_settings.size()) {
+    throw UsageError("'wanted' of a request is no short list");
+  }
+  for (const auto& name : *found) {
+    const auto setting = name.is_string() ? setting_of(name.get_ref<const std::string&>()) : std::nullopt;
+    if (!setting) throw UsageError("a request wants what is no setting");
+    wanted.push_back(*setting);
+  }
+  return wanted;
+}
+
 }  // namespace
 
 json to_json(const SettingsRequest& request) {
@@ -83,6 +98,7 @@ json to_json(const SettingsRequest& request) {
       message["version"] = request.version;
       if (!request.uuid.empty()) message["uuid"] = request.uuid;
       if (!request.pci.empty()) message["pci"] = request.pci;
+      for (const Setting setting : request.wanted) message["wanted"].push_back(parameter_of(setting));
       break;
     case Kind::acquire:
       message["wait"] = request.wait;
@@ -113,11 +129,12 @@ SettingsRequest parse_settings_request(std::string_view cbor) {
   request.kind = kind_of(message);
   switch (request.kind) {
     case Kind::open:
-      check_keys(message, {"version", "uuid", "pci"});
+      check_keys(message, {"version", "uuid", "pci", "wanted"});
       request.version = static_cast<int>(integer(message, "version", 0, 1000));
       request.uuid = text(message, "uuid");
       request.pci = text(message, "pci");
       if (request.uuid.empty() && request.pci.empty()) throw UsageError("a request names no board");
+      request.wanted = wanted_settings(message);
       break;
     case Kind::acquire: {
       check_keys(message, {"wait", "locked_sm_clock_hz"});

@@ -31,6 +31,7 @@ struct SettingsRequest {
   int version = 0;                           ///< open
   std::string uuid;                          ///< open: this or pci
   std::string pci;                           ///< open
+  std::vector<Setting> wanted;               ///< open: decides which way to permission is taken
   bool wait = false;                         ///< acquire: until the board is free
   std::optional<double> locked_sm_clock_hz;  ///< acquire: what restoring locks the SM clock to
   DeviceSettings settings;                   ///< set

@@ -66,6 +66,7 @@ std::string to_text(const SettingsRecord& r) {
   for (const Setting setting : r.touched) touched.push_back(parameter_of(setting));
   return json{{"version", record_version}, {"uuid", r.uuid},
               {"library", r.library},      {"route", r.route},
+              {"route_details", r.route_details},
               {"boot", r.boot},            {"driver", r.driver},
               {"client", to_json(r.client)}, {"server", to_json(r.server)},
               {"created", r.created},      {"before", to_json(r.before)},
@@ -84,6 +85,7 @@ SettingsRecord record_from_text(const std::string& text) {
     j.at("uuid").get_to(r.uuid);
     j.at("library").get_to(r.library);
     j.at("route").get_to(r.route);
+    r.route_details = j.value("route_details", "");
     j.at("boot").get_to(r.boot);
     j.at("driver").get_to(r.driver);
     r.client = process_identity_from_json(j.at("client"));
@@ -149,7 +151,9 @@ std::optional<BoardLock> SettingsFolder::try_lock(const std::string& uuid) const
   }
   // For messages only: the lock is the kernel's.
   const std::string holder = fmt::format("{}\n", ::getpid());
-  if (::ftruncate(lock.get(), 0) == 0) [[maybe_unused]] const auto n = ::write(lock.get(), holder.data(), holder.size());
+  if (::ftruncate(lock.get(), 0) == 0) {
+    [[maybe_unused]] const auto written = ::write(lock.get(), holder.data(), holder.size());
+  }
   return BoardLock(std::move(lock));
 }
 

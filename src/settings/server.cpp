@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -11,10 +12,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <cstring>
+#include <future>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -29,6 +34,8 @@ constexpr std::size_t most_connections = 64;
 constexpr std::size_t most_connections_of_a_user = 8;
 /// From a batch system's SIGTERM, which client and private server get at once, until the server does it itself.
 constexpr double grace_seconds = 2;
+/// What takes longer hangs in the driver.
+constexpr double hang_seconds = 5;
 
 /// SIGTERM, SIGINT and SIGHUP as a descriptor.
 FileDescriptor signals() {
@@ -41,101 +48,175 @@ FileDescriptor signals() {
   return fd;
 }
 
+/// Counts up by one.
+void signal_event(int event) {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = ::write(event, &one, sizeof one);
+}
+
+/// @return whether it was signalled since it was last taken.
+bool take_event(int event) {
+  std::uint64_t count = 0;
+  return ::read(event, &count, sizeof count) == static_cast<ssize_t>(sizeof count);
+}
+
+FileDescriptor make_event() {
+  FileDescriptor event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!event) throw RunError("the settings server cannot make an event: " + system_error_text(errno));
+  return event;
+}
+
+/// A client and its thread: a driver that hangs on one board holds up nobody else. What both threads use outlives the
+/// slower one.
+struct Client {
+  Client(std::shared_ptr<ServerShared> shared_in, FileDescriptor socket, std::shared_ptr<FileDescriptor> changed_in)
+      : shared(std::move(shared_in)), connection(std::move(socket), *shared), stop(make_event()),
+        changed(std::move(changed_in)) {}
+
+  /// Serves until the client is gone, or `stop` is signalled.
+  void serve() {
+    while (!connection.ended()) {
+      const short events = connection.wants_to_write() ? POLLIN | POLLOUT : POLLIN;
+      pollfd entries[2] = {{connection.fd(), events, 0}, {stop.get(), POLLIN, 0}};
+      constexpr double longest = 60;
+      const double left = std::clamp(connection.next_tick() - monotonic_seconds(), 0.0, longest);
+      ::poll(entries, 2, static_cast<int>(std::ceil(left * 1e3)));
+      if (entries[1].revents != 0 && take_event(stop.get())) connection.end(stop_reason);
+      if ((entries[0].revents & POLLOUT) != 0) connection.flush();
+      if ((entries[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && !connection.ended()) connection.read();
+      if (!connection.ended()) connection.tick();
+    }
+    ended = true;
+    signal_event(changed->get());
+  }
+
+  std::shared_ptr<ServerShared> shared;
+  SettingsConnection connection;
+  FileDescriptor stop;
+  std::string stop_reason;                  ///< written before `stop` is signalled
+  std::shared_ptr<FileDescriptor> changed;  ///< signalled when a client has ended
+  std::atomic<bool> ended = false;
+  std::thread thread;
+};
+
 class SettingsServer {
  public:
   explicit SettingsServer(SettingsServerOptions options)
-      : listener_(std::move(options.listener)), signals_(signals()) {
-    shared_.config = std::move(options.config);
-    shared_.open = std::move(options.open);
-    shared_.log = std::move(options.log);
-    shared_.system_wide = static_cast<bool>(listener_);
-    if (options.connection) {
-      connections_.push_back(std::make_unique<SettingsConnection>(std::move(options.connection), shared_));
-    }
+      : shared_(std::make_shared<ServerShared>()), listener_(std::move(options.listener)), signals_(signals()),
+        changed_(std::make_shared<FileDescriptor>(make_event())) {
+    shared_->config = std::move(options.config);
+    shared_->open = std::move(options.open);
+    shared_->log = std::move(options.log);
+    shared_->system_wide = static_cast<bool>(listener_);
+    if (options.connection) start(std::make_shared<Client>(shared_, std::move(options.connection), changed_));
   }
 
   int run() {
-    if (shared_.system_wide) put_back_what_was_left();
+    if (shared_->system_wide) put_back_what_was_left();
     while (!finished()) turn();
-    for (const auto& connection : connections_) {
-      connection->end(shared_.system_wide ? "wattuned is being stopped" : "the settings server was told to end");
-      failed_ = failed_ || connection->failed();
-    }
+    end_all();
     return failed_ ? 1 : 0;
   }
 
  private:
   [[nodiscard]] bool finished() const {
-    return stop_at_ <= monotonic_seconds() || (!shared_.system_wide && connections_.empty());
+    return stop_at_ <= monotonic_seconds() || (!shared_->system_wide && clients_.empty());
   }
 
+  /// In a thread of its own: a board whose driver hangs is not waited for.
   void put_back_what_was_left() {
-    for (const bool simulated : {false, true}) {
-      std::vector<std::string> problems;
-      const auto reports = restore_all(shared_.folder(simulated), shared_.open, &problems);
-      if (!shared_.log) continue;
-      for (const auto& report : reports) shared_.log(report.message);
-      for (const auto& problem : problems) shared_.log(problem);
+    auto restoring = std::make_shared<std::packaged_task<void()>>([shared = shared_] {
+      for (const bool simulated : {false, true}) {
+        std::vector<std::string> problems;
+        const auto reports = restore_all(shared->folder(simulated), shared->open, &problems);
+        for (const auto& report : reports) shared->say(report.message);
+        for (const auto& problem : problems) shared->say(problem);
+      }
+    });
+    auto result = restoring->get_future();
+    std::thread([restoring] { (*restoring)(); }).detach();
+    if (result.wait_for(std::chrono::duration<double>(hang_seconds)) == std::future_status::ready) {
+      result.get();
+    } else {
+      shared_->say("a board that an earlier server left changed is not yet put back: does its driver hang?");
     }
+  }
+
+  void start(const std::shared_ptr<Client>& client) {
+    clients_.push_back(client);
+    client->thread = std::thread([client] { client->serve(); });
   }
 
   void turn() {
-    std::vector<pollfd> entries = {{signals_.get(), POLLIN, 0}};
-    if (listener_) entries.push_back({listener_.get(), POLLIN, 0});
-    const std::size_t first = entries.size();
-    double until = std::min(stop_at_, monotonic_seconds() + 60);
-    for (const auto& connection : connections_) {
-      const short events = connection->wants_to_write() ? POLLIN | POLLOUT : POLLIN;
-      entries.push_back({connection->fd(), events, 0});
-      until = std::min(until, connection->next_tick());
-    }
-    const double left = std::max(0.0, until - monotonic_seconds());
-    ::poll(entries.data(), entries.size(), static_cast<int>(std::ceil(left * 1e3)));
+    pollfd entries[3] = {{signals_.get(), POLLIN, 0}, {changed_->get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
+    constexpr double longest = 60;
+    const double left = std::clamp(stop_at_ - monotonic_seconds(), 0.0, longest);
+    ::poll(entries, 3, static_cast<int>(std::ceil(left * 1e3)));
     if (entries[0].revents != 0) take_signals();
-    for (std::size_t i = 0; i < connections_.size(); ++i) serve(*connections_[i], entries[first + i].revents);
-    std::erase_if(connections_, [&](const auto& connection) {
-      failed_ = failed_ || connection->failed();
-      return connection->ended();
-    });
-    if (listener_ && entries[1].revents != 0) accept_client();
+    if (entries[1].revents != 0) forget_ended();
+    if (entries[2].revents != 0) accept_client();
   }
 
-  static void serve(SettingsConnection& connection, short events) {
-    if ((events & POLLOUT) != 0) connection.flush();
-    if ((events & (POLLIN | POLLHUP | POLLERR)) != 0) connection.read();
-    if (!connection.ended()) connection.tick();
+  void forget_ended() {
+    take_event(changed_->get());
+    std::erase_if(clients_, [&](const auto& client) {
+      if (!client->ended) return false;
+      client->thread.join();
+      failed_ = failed_ || client->connection.failed();
+      return true;
+    });
+  }
+
+  void end_all() {
+    for (const auto& client : clients_) {
+      client->stop_reason = shared_->system_wide ? "wattuned is being stopped" : "the settings server was told to end";
+      signal_event(client->stop.get());
+    }
+    const double deadline = monotonic_seconds() + hang_seconds;
+    while (!clients_.empty() && monotonic_seconds() < deadline) {
+      pollfd entry{changed_->get(), POLLIN, 0};
+      ::poll(&entry, 1, static_cast<int>(std::ceil((deadline - monotonic_seconds()) * 1e3)));
+      forget_ended();
+    }
+    for (const auto& client : clients_) {
+      client->thread.detach();
+      failed_ = true;
+      shared_->say("a board is not put back, for its driver hangs: 'wattune restore' puts it back later");
+    }
   }
 
   void take_signals() {
     signalfd_siginfo info{};
     while (::read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
       const auto signal = static_cast<int>(info.ssi_signo);
-      const bool ends = signal == SIGTERM || (signal == SIGINT && shared_.system_wide);
+      const bool ends = signal == SIGTERM || (signal == SIGINT && shared_->system_wide);
       if (!ends) continue;
-      stop_at_ = std::min(stop_at_, monotonic_seconds() + (shared_.system_wide ? 0 : grace_seconds));
+      stop_at_ = std::min(stop_at_, monotonic_seconds() + (shared_->system_wide ? 0 : grace_seconds));
     }
   }
 
   void accept_client() {
     FileDescriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!socket) return;
-    auto connection = std::make_unique<SettingsConnection>(std::move(socket), shared_);
-    if (!connection->admit()) return;
-    const auto of_user = std::count_if(connections_.begin(), connections_.end(), [&](const auto& other) {
-      return other->user() == connection->user();
+    auto client = std::make_shared<Client>(shared_, std::move(socket), changed_);
+    SettingsConnection& connection = client->connection;
+    if (!connection.admit()) return;
+    const auto of_user = std::count_if(clients_.begin(), clients_.end(), [&](const auto& other) {
+      return other->connection.user() == connection.user();
     });
-    if (connections_.size() >= most_connections ||
-        (connection->user() != 0 && static_cast<std::size_t>(of_user) >= most_connections_of_a_user)) {
-      connection->end("wattuned has too many clients");
+    if (clients_.size() >= most_connections ||
+        (connection.user() != 0 && static_cast<std::size_t>(of_user) >= most_connections_of_a_user)) {
+      connection.end("wattuned has too many clients");
       return;
     }
-    connections_.push_back(std::move(connection));
+    start(client);
   }
 
-  ServerShared shared_;
+  std::shared_ptr<ServerShared> shared_;
   FileDescriptor listener_;
   FileDescriptor signals_;
-  std::vector<std::unique_ptr<SettingsConnection>> connections_;
+  std::shared_ptr<FileDescriptor> changed_;
+  std::vector<std::shared_ptr<Client>> clients_;
   double stop_at_ = HUGE_VAL;
   bool failed_ = false;
 };

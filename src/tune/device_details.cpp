@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "power/nvml/nvml_meters.hpp"
 #include "sensor/profile.hpp"
-#include "settings/board.hpp"
+#include "settings/client.hpp"
 
 namespace wattune {
 
@@ -61,7 +61,8 @@ json device_details(const DeviceInfo& device) {
   details["meters"] = meters_of(device, library, profile, unknown);
   if (profile) details["sensors"] = {{"profile", to_json(*profile)}, {"in_words", in_words(*profile)}};
   try {
-    details.update(edge_json(open_nvml_board(device.uuid, device.pci, library)->capabilities()));
+    const auto board = open_nvml_board(device.uuid, device.pci, library);
+    details.update(edge_json(with_system_server(board->capabilities())));
   } catch (const DeviceError& error) {
     if (unknown.empty()) unknown.push_back(error.what());
   }

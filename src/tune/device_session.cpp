@@ -10,6 +10,7 @@
 #include "evaluate/power_estimate.hpp"
 #include "power/nvml/nvml_meter.hpp"
 #include "sensor/profile.hpp"
+#include "settings/command.hpp"
 #include "tune/backends.hpp"
 
 namespace wattune {
@@ -36,6 +37,7 @@ DeviceSession::DeviceSession(const Problem& problem, const std::string& device, 
     options.clock_meter = clock_meter_.get();
   }
   if (info().kind == "gpu") users_.emplace(info().uuid, info().pci, info().simulated ? simulation_library() : "");
+  options.voltage_command = fill_in(options.voltage_command, {{"uuid", info().uuid}, {"pci", info().pci}});
   session_ = std::make_unique<Session>(problem_, *device_, meter_.get(), std::move(options));
 }
 

@@ -88,6 +88,7 @@ json LiveEvaluator::open_request() const {
                   {"energy", options_.energy},
                   {"energy_ticks", options_.energy_ticks},
                   {"energy_estimator", options_.energy_estimator},
+                  {"voltage_command", options_.voltage_command},
                   {"verify_only", options_.verify_only}};
   if (!problem_.problem_size.empty()) request["problem_size"] = problem_.problem_size;
   if (!options_.device_settings.empty()) {
@@ -101,7 +102,8 @@ json LiveEvaluator::open_request() const {
 std::optional<DeviceInfo> LiveEvaluator::start(int wake_fd) {
   while (!opened_) {
     if (worker_.state() == WorkerClient::State::none) start_worker();
-    if (options_.settings) options_.settings->keep_alive();
+    keep_settings();
+    if (worker_.state() == WorkerClient::State::none) continue;
     wait(1.0, wake_fd);
     pollfd wake{wake_fd, POLLIN, 0};
     if (wake_fd >= 0 && ::poll(&wake, 1, 0) > 0) return std::nullopt;
@@ -170,8 +172,22 @@ std::optional<Evaluator::Done> LiveEvaluator::next(double seconds, int wake_fd) 
   }
 }
 
+/// Where the settings server was lost, the device was put back under the kernel that is being measured.
+void LiveEvaluator::keep_settings() {
+  if (!options_.settings) return;
+  const std::string loss = options_.settings->keep_alive();
+  if (loss.empty()) return;
+  note(loss);
+  if (worker_.state() == WorkerClient::State::none || worker_.state() == WorkerClient::State::idle) return;
+  worker_.end(false);
+  pool_.resume();
+  if (!current_) return;
+  waiting_.push_front(std::move(*current_));
+  current_.reset();
+}
+
 void LiveEvaluator::advance() {
-  if (options_.settings) options_.settings->keep_alive();
+  keep_settings();
   pool_.pump();
   finish_uncompilable();
   drive_worker();
@@ -189,7 +205,10 @@ void LiveEvaluator::wait(double seconds, int wake_fd) {
   std::vector<pollfd> entries;
   pool_.add_poll_entries(entries);
   if (const auto deadline = pool_.seconds_to_deadline()) seconds = std::min(seconds, *deadline);
-  if (options_.settings) seconds = std::min(seconds, options_.settings->keep_alive_seconds());
+  if (options_.settings) {
+    seconds = std::min(seconds, options_.settings->keep_alive_seconds());
+    if (options_.settings->fd() >= 0) entries.push_back({options_.settings->fd(), POLLIN, 0});
+  }
   if (worker_.state() != WorkerClient::State::none) {
     entries.push_back({worker_.fd(), POLLIN, 0});
     if (worker_.state() != WorkerClient::State::idle) {
@@ -232,6 +251,11 @@ void LiveEvaluator::start_worker() {
 void LiveEvaluator::handle_message(const json& message) {
   if (message.contains("phase")) {
     handle_phase(message);
+    return;
+  }
+  if (message.contains("warning")) {
+    const std::string text = message.at("warning");
+    if (warnings_.insert(text).second) note("warning: " + text);
     return;
   }
   pool_.resume();

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "base/clock.hpp"
@@ -40,6 +41,7 @@ struct LiveOptions {
   bool skip_hopeless = false;
   /// Of a board that it holds; null where no parameter is a device setting.
   std::shared_ptr<SettingsClient> settings;
+  std::vector<std::string> voltage_command;  ///< as in MeasureOptions; {uuid} and {pci} stand for the board
   std::vector<Parameter> device_settings;  ///< as in ReadOptions: with these the problem was read
   bool look_for_lock = true;  ///< before the first setting: whether somebody else has locked the clock
   bool hold_all = false;      ///< proposals depend on no results: hold many, so that those of a setting come together
@@ -88,6 +90,7 @@ class LiveEvaluator : public Evaluator {
   enum class Reference { ready, wanted, from_first };
 
   void advance();
+  void keep_settings();
   void drive_worker();
   void handle_message(const nlohmann::json& message);
   void handle_phase(const nlohmann::json& message);
@@ -131,6 +134,7 @@ class LiveEvaluator : public Evaluator {
   std::string text_;
   LiveOptions options_;
   DeviceInfo device_;
+  std::set<std::string> warnings_;  ///< of workers, each of which gives its own
   std::string meter_ = "none";
   bool opened_ = false;
   bool wait_for_quiet_ = false;

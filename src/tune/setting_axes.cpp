@@ -67,6 +67,7 @@ std::vector<Setting> wanted_settings(const Problem& problem, const SettingChoice
 std::unique_ptr<SettingsClient> open_settings(const std::string& device, const std::vector<Setting>& wanted,
                                               const SettingChoice& choice) {
   check_allowed(wanted, choice);
+  if (!choice.commands.empty()) choice.commands.check();
   const DeviceInfo info = find_device(device);
   if (info.kind != "gpu" || (info.uuid.empty() && info.pci.empty())) {
     throw DeviceError(fmt::format("clocks and limits of {} ({}) cannot be set: only those of NVIDIA's GPUs can", info.id,
@@ -77,6 +78,7 @@ std::unique_ptr<SettingsClient> open_settings(const std::string& device, const s
   options.pci = info.pci;
   if (info.simulated) options.library = simulation_library();
   options.wanted = wanted;
+  options.commands = choice.commands;
   auto client = std::make_unique<SettingsClient>(std::move(options));
   client->check_wanted();
   if (!choice.restore_clock.empty()) {

@@ -21,6 +21,7 @@ struct SettingChoice {
   bool allowed = false;          ///< --allow-settings
   double wait_seconds = 0;       ///< for a board that another run has
   bool assume_no_lock = false;   ///< no look for a clock lock of somebody else
+  SettingCommands commands;      ///< of a site; empty: those of the environment
   std::string restore_clock;     ///< MHz that the SM clock is locked to when it is put back; empty: not locked
   [[nodiscard]] const std::string& text(Setting setting) const;
 };

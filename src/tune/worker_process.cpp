@@ -113,6 +113,10 @@ class Worker {
     measure.energy_ticks = request.at("energy_ticks");
     measure.energy_estimator = estimator_from(request.at("energy_estimator").get<std::string>());
     measure.verify_only = request.at("verify_only");
+    measure.voltage_command = request.at("voltage_command").get<std::vector<std::string>>();
+    measure.on_warning = [this](const std::string& text) {
+      if (!channel_.send({{"warning", text}})) ::_exit(0);
+    };
     const bool wait_for_quiet = request.at("wait_for_quiet");
     measure.on_phase = [this, wait_for_quiet](std::string_view phase) { announce(phase, wait_for_quiet); };
     device_.reset();

@@ -1,109 +1,15 @@
-"""Clocks and power limits on simulated GPUs: set only where that was asked for and is allowed, and always put back.
+"""Clocks and power limits on simulated GPUs: set only where that was asked for and is allowed, and always put back."""
 
-What a board is set to is read from the simulated machine itself, not from what wattune says."""
-
-import ctypes
 import json
 import os
 import pathlib
 import signal
 import subprocess
-import tempfile
 import time
 import unittest
 
 import harness
-
-MACHINE = tempfile.mkdtemp(prefix="wattune-settings-test-")
-os.environ["WATTUNE_SIM_STATE"] = str(pathlib.Path(MACHINE) / "machine")
-os.environ["WATTUNE_SIM_GPUS"] = "a100-pcie-40gb"
-DEVICE = "sim:a100-pcie-40gb"
-LIBRARY = pathlib.Path(os.environ.get("WATTUNE_SIMGPU") or
-                       pathlib.Path(harness.WATTUNE).resolve().parents[1] / "lib" / "wattune" / "libwattune_simgpu.so")
-CLOCKS = [600, 900, 1200]
-SECONDS = 1.0  # within which a board is put back after a kill
-
-
-class Board:
-    """The truth about the simulated board."""
-
-    def __init__(self):
-        self.library = ctypes.CDLL(str(LIBRARY))
-        self.library.wattune_sim_truth.restype = ctypes.c_double
-        self.library.wattune_sim_fault.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint]
-
-    def truth(self, what):
-        return self.library.wattune_sim_truth(0, what.encode())
-
-    def lock(self):
-        """The clock in MHz that it is locked to, 0 where it is not."""
-        return round(self.truth("sm_lock_high") * 1e-6)
-
-    def settings(self):
-        return (self.lock(), round(self.truth("memory_lock_high") * 1e-6), round(self.truth("power_limit"), 3),
-                round(self.truth("application_sm_clock") * 1e-6))
-
-    def fault(self, text):
-        message = ctypes.create_string_buffer(500)
-        if self.library.wattune_sim_fault(text.encode(), message, 500) != 0:
-            raise ValueError(message.value.decode())
-
-
-BOARD = Board()
-UNTOUCHED = BOARD.settings()
-
-
-class Settings(harness.CommandTest):
-    def setUp(self):
-        super().setUp()
-        self.assertEqual(BOARD.settings(), UNTOUCHED)
-        self.output = self.folder / "out"
-
-    def command(self, *arguments, budget="6", clocks=",".join(map(str, CLOCKS))):
-        return ["tune", harness.GEMM, "--device", DEVICE, "--problem-size", "1024,1024,1024", "--meter", "nvml",
-                "--clocks", clocks, "--budget", budget, "-o", self.output, *arguments]
-
-    def tune(self, *arguments, code=0, environment=None, budget="6", **options):
-        return self.wattune(*self.command(*arguments, budget=budget, **options), code=code, environment=environment)
-
-    def start_run(self, *arguments, environment=None, new_session=False, budget="4000"):
-        """A long run in the background."""
-        process = subprocess.Popen([harness.WATTUNE, *map(str, self.command("--allow-settings", *arguments, budget=budget))],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   env={**os.environ, **(environment or {})}, start_new_session=new_session)
-        self.addCleanup(process.communicate)
-        self.addCleanup(process.kill)
-        return process
-
-    def wait_for_change(self, process, number=1):
-        """Until the clock lock has changed so often; False where the run ended before."""
-        deadline = time.monotonic() + 120
-        last, changes = BOARD.lock(), 0
-        while time.monotonic() < deadline:
-            now = BOARD.lock()
-            if now != last:
-                last, changes = now, changes + 1
-                if changes >= number:
-                    return True
-            if process.poll() is not None:
-                return False
-        self.fail(f"no {number} changes of the clock")
-
-    def assert_put_back(self, seconds=SECONDS):
-        """Every setting is as it was within so long of now."""
-        deadline = time.monotonic() + seconds
-        while BOARD.settings() != UNTOUCHED:
-            self.assertLess(time.monotonic(), deadline, f"{BOARD.settings()} after {seconds} s")
-            time.sleep(0.001)
-
-    def child(self, process, name):
-        return [pid for pid, command in harness.children(process.pid).items() if name in command]
-
-    def evaluations(self):
-        lines = []
-        for file in self.journals():
-            lines += self.journal_lines(file)
-        return lines
+from settings_harness import BOARD, CLOCKS, DEVICE, LIBRARY, UNTOUCHED, Settings, remove_machine
 
 
 class Permission(Settings):
@@ -232,11 +138,7 @@ class Kills(Settings):
     def kill_everything(self):
         process = self.start_run()
         self.assertTrue(self.wait_for_change(process))
-        for pid in [*self.child(process, "settings-server"), *harness.children(process.pid), process.pid]:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        self.kill([*self.child(process, "settings-server"), *harness.children(process.pid), process.pid])
         process.wait()
         self.assertNotEqual(BOARD.settings(), UNTOUCHED)
 
@@ -296,16 +198,44 @@ class Kills(Settings):
         self.tune("--allow-settings")
         self.assertEqual(BOARD.settings(), UNTOUCHED)
 
-    def test_kill_of_the_settings_server_alone(self):
-        process = self.start_run()
-        self.assertTrue(self.wait_for_change(process))
+    def kill_server(self, process):
         for pid in self.child(process, "settings-server"):
             os.kill(pid, signal.SIGKILL)
+
+    def test_kill_of_the_settings_server_alone(self):
+        process = self.start_run(budget="60")
+        self.assertTrue(self.wait_for_change(process))
+        self.kill_server(process)
+        self.assert_put_back()
+        self.assertTrue(self.wait_for_change(process), "the run does not go on with a new server")
+        _, stderr = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 0, stderr)
+        self.assertIn("another has taken its place", stderr)
+        self.assertEqual(BOARD.settings(), UNTOUCHED)
+        stdout, _ = self.wattune("restore")
+        self.assertIn("Nothing to put back", stdout)
+
+    def test_settings_server_that_is_killed_again_and_again(self):
+        process = self.start_run()
+        self.assertTrue(self.wait_for_change(process))
+        deadline = time.monotonic() + 100
+        while process.poll() is None and time.monotonic() < deadline:
+            self.kill_server(process)
+            time.sleep(0.05)
         _, stderr = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 3, stderr)
-        self.assertIn("'wattune restore'", stderr)
+        self.assertIn("No other can take its place", stderr)
         self.wattune("restore")
         self.assertEqual(BOARD.settings(), UNTOUCHED)
+
+    def test_kill_of_the_settings_server_and_then_of_the_run(self):
+        process = self.start_run()
+        self.assertTrue(self.wait_for_change(process))
+        self.kill_server(process)
+        self.assert_put_back()
+        self.assertTrue(self.wait_for_change(process))
+        process.kill()
+        self.assert_put_back()
 
     def test_signals(self):
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):
@@ -328,10 +258,28 @@ class Kills(Settings):
             status = pathlib.Path(f"/proc/{pid}/stat")
             self.assertTrue(not status.exists() or ") Z" in status.read_text(), "the worker still runs")
         process.send_signal(signal.SIGCONT)
+        self.assertTrue(self.wait_for_change(process), "the run does not go on")
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, stderr)
+        self.assertIn("no sign of life for 1 s", stderr)
+        self.assertIn("put back", stderr)
+        self.assertEqual(BOARD.settings(), UNTOUCHED)
+
+    def test_run_that_was_stopped_while_another_took_the_board(self):
+        process = self.start_run(environment={"WATTUNE_SETTINGS_LEASE": "1"})
+        self.assertTrue(self.wait_for_change(process))
+        process.send_signal(signal.SIGSTOP)
+        self.assert_put_back(10)
+        self.output = self.folder / "other"
+        other = self.start_run()
+        self.assertTrue(self.wait_for_change(other))
+        process.send_signal(signal.SIGCONT)
         _, stderr = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 3, stderr)
         self.assertIn("no sign of life for 1 s", stderr)
-        self.assertIn("put back", stderr)
+        self.assertIn(f"in use by wattune (pid {other.pid})", stderr)
+        self.assertNotEqual(BOARD.settings(), UNTOUCHED)
 
     def test_lost_device_ends_the_run_and_keeps_its_results(self):
         BOARD.fault("nvml.set_sm_clock:2=gpu_is_lost")
@@ -402,6 +350,22 @@ class Run(Settings):
         self.wattune("run", "--device", DEVICE, "--clocks", "900", "--", "true", code=125)
         self.assertEqual(BOARD.settings(), UNTOUCHED)
 
+    def test_settings_are_made_again_where_the_server_is_killed(self):
+        process = subprocess.Popen([harness.WATTUNE, "run", "--allow-settings", "--device", DEVICE, "--clocks", "900",
+                                    "--", "sh", "-c", "read line"], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertTrue(self.wait_for_change(process))
+        for pid in self.child(process, "settings-server"):
+            os.kill(pid, signal.SIGKILL)
+        stderr = b""
+        while b"for a moment" not in stderr:
+            line = process.stderr.readline()
+            self.assertNotEqual(line, b"", stderr)
+            stderr += line
+        self.assertEqual(BOARD.lock(), 900)
+        process.communicate(b"\n", timeout=60)
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(BOARD.settings(), UNTOUCHED)
+
     def test_kill_puts_the_board_back(self):
         process = subprocess.Popen([harness.WATTUNE, "run", "--allow-settings", "--device", DEVICE, "--clocks", "900",
                                     "--", "sleep", "5"], stderr=subprocess.DEVNULL)
@@ -455,11 +419,8 @@ class SystemWide(Settings):
         self.assertEqual(process.returncode, 3, stderr)
         self.assertIn("wattuned is being stopped", stderr)
 
-
 def tearDownModule():
-    for file in pathlib.Path(MACHINE).rglob("*"):
-        if file.is_file():
-            file.unlink()
+    remove_machine()
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -25,7 +26,14 @@ struct FakeSettings {
   std::vector<std::string> calls;
   std::map<Setting, SettingError::Kind> failures;  ///< of setting and restoring
   bool permission = true;
+  std::string hanging;                   ///< UUID of a board whose calls do not return until it is cleared
+  std::condition_variable hanging_ends;
 
+  void hang(const std::string& uuid) {
+    const std::lock_guard guard(mutex);
+    hanging = uuid;
+    hanging_ends.notify_all();
+  }
   std::map<Setting, double> locks() {
     const std::lock_guard guard(mutex);
     return locked;
@@ -62,13 +70,14 @@ class FakeSettableBoard final : public SettableBoard {
 
   [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
   SavedSettings read() override { return {state_->limit(), std::nullopt, std::nullopt, std::nullopt}; }
-  void take_route(const std::string& name) override { capabilities_.route = name; }
+  void take_route(const std::string& name, const std::string&) override { capabilities_.route = name; }
   SettingResult try_permission() override {
     if (state_->permission) return std::nullopt;
     return SettingError{SettingError::Kind::no_permission, "cannot set anything: Insufficient Permissions"};
   }
   SettingResult set(Setting setting, double value) override {
-    const std::lock_guard guard(state_->mutex);
+    std::unique_lock guard(state_->mutex);
+    state_->hanging_ends.wait(guard, [&] { return state_->hanging != capabilities_.uuid; });
     state_->calls.push_back("set " + std::string(to_string(setting)));
     if (auto error = failure(setting)) return error;
     if (setting == Setting::power_limit) {

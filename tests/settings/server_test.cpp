@@ -116,9 +116,9 @@ TEST_F(PrivateServer, PutsBackOnRelease) {
 }
 
 TEST_F(PrivateServer, KillsTheWorkersOfALostClient) {
+  Sleeper worker;  // before the connection is made, which a fork would keep open
   start();
   take();
-  Sleeper worker;
   EXPECT_EQ(ask(*client, {{"op", "worker"}, {"pid", worker.pid()}}).value("error", ""), "");
   ask(*client, set_request(1200));
   join();
@@ -195,14 +195,15 @@ class SystemServer : public SettingsTest {
     options.config = std::move(config);
     options.open = opener();
     options.listener = listen_for_settings(socket_path);
-    thread = std::thread([options = std::make_shared<SettingsServerOptions>(std::move(options))] {
-      serve_settings(std::move(*options));
+    thread = std::thread([this, options = std::make_shared<SettingsServerOptions>(std::move(options))] {
+      result = serve_settings(std::move(*options));
     });
   }
-  void stop() {
-    if (!thread.joinable()) return;
+  int stop() {
+    if (!thread.joinable()) return result;
     ::pthread_kill(thread.native_handle(), SIGTERM);
     thread.join();
+    return result;
   }
   Channel connect() const { return connect(socket_path); }
   static Channel connect(const std::string& to) {
@@ -232,6 +233,7 @@ class SystemServer : public SettingsTest {
 
   std::string socket_path;
   std::thread thread;
+  int result = -1;
 };
 
 TEST_F(SystemServer, ClientThatDisconnectsLeavesTheBoardAsItWas) {
@@ -302,6 +304,35 @@ TEST_F(SystemServer, ClientThatDoesNotReadItsAnswersIsEnded) {
     if (!client.send({{"op", "open"}, {"version", 7}, {"uuid", "GPU-1"}})) break;
   }
   EXPECT_TRUE(serves());
+}
+
+TEST_F(SystemServer, BoardThatHangsHoldsUpNobodyElse) {
+  start();
+  Channel hung = holder();
+  state->hang("GPU-1");
+  ASSERT_TRUE(hung.send(set_request(1200)));
+  Channel other = connect();
+  const json open_other = {{"op", "open"}, {"version", 1}, {"uuid", "GPU-2"}};
+  EXPECT_TRUE(ask(other, open_other).contains("capabilities"));
+  EXPECT_TRUE(ask(other, acquire_request).contains("acquired"));
+  EXPECT_TRUE(ask(other, set_request(900)).contains("set"));
+  EXPECT_TRUE(ask(other, {{"op", "release"}}).contains("released"));
+  Channel second = connect();
+  ask(second, open_request);
+  EXPECT_TRUE(ask(second, acquire_request).contains("busy"));
+  state->hang("");
+  EXPECT_TRUE(hung.receive().value_or(json{}).contains("set"));
+}
+
+TEST_F(SystemServer, StopDoesNotWaitForABoardThatHangs) {
+  start();
+  Channel hung = holder();
+  state->hang("GPU-1");
+  ASSERT_TRUE(hung.send(set_request(1200)));
+  ASSERT_TRUE(soon([&] { return has_record(); }));
+  EXPECT_EQ(stop(), 1);
+  state->hang("");
+  EXPECT_TRUE(soon([&] { return !has_record(); })) << "it is put back once the driver comes to itself";
 }
 
 TEST_F(SystemServer, StopPutsAllBoardsBack) {
