@@ -106,7 +106,7 @@ std::vector<NamedAction> named_actions(Actions actions) {
     case Actions::compile:
       return {{"error", Action::compile_error}, {"hang", Action::hang}, {"crash", Action::crash}};
     case Actions::nvml:
-      return {{"hang", Action::hang}, {"crash", Action::crash}, {"lost", Action::lost}};
+      return {{"hang", Action::hang}, {"slow", Action::slow}, {"crash", Action::crash}, {"lost", Action::lost}};
     case Actions::counter:
       return {{"still", Action::still}, {"back", Action::back}, {"wrap", Action::wrap}};
     case Actions::readings:

@@ -19,6 +19,7 @@ enum class Action : std::int32_t {
   compile_error, ///< the compiler refuses
   crash,         ///< the process dies
   hang,          ///< it never ends
+  slow,          ///< it takes 0.2 s of real time, and does what it does in their middle
   lost,          ///< the board falls off the bus
   still,         ///< a counter stands still from then on
   back,          ///< a counter jumps back once

@@ -7,9 +7,11 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <thread>
 
 #include "cuda/objects.hpp"
 #include "export.hpp"
@@ -38,10 +40,16 @@ std::string nvml_uuid(std::uint32_t board) {
   return uuid_text(uuid);
 }
 
+/// Before and after what a slow call does.
+void dawdle() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+}
+
 NvmlResult not_passed(std::string_view point) {
   const auto fault = Machine::instance().pass(fmt::format("nvml.{}", point));
   if (!fault) return NvmlResult::success;
   if (fault->action == Action::hang) hang();
+  if (fault->action == Action::slow) dawdle();
   return fault->action == Action::result ? static_cast<NvmlResult>(fault->result) : NvmlResult::success;
 }
 
@@ -92,6 +100,12 @@ NvmlResult call(NvmlDevice device, std::string_view point, double CallCosts::*co
     if (const auto fault = machine.pass(fmt::format("nvml.{}", point), board)) {
       if (fault->action == Action::hang) hang();
       if (fault->action == Action::lost) return NvmlResult::gpu_is_lost;
+      if (fault->action == Action::slow) {
+        dawdle();
+        const NvmlResult result = function(board);
+        dawdle();
+        return result;
+      }
       return static_cast<NvmlResult>(fault->result);
     }
     return function(board);

@@ -20,10 +20,11 @@ struct SettingsServerOptions {
   std::function<void(const std::string&)> log;
 };
 
-/// Serves until its one client is gone, or (system-wide) until SIGTERM or SIGINT, each client in a thread of its own, so
-/// that a driver that hangs on one board holds up no other. Puts back every board that a client had, however the client
-/// ended, after killing the client's workers. A private server takes SIGTERM as a sign that its client will end, too, and
-/// puts the board back after a grace period; it ignores SIGINT and SIGHUP. Blocks these signals in the calling thread.
+/// Serves until its one client is gone, or (system-wide) until SIGTERM or SIGINT, each client in a thread of its own,
+/// so that a driver that hangs on one board holds up no other. Puts back every board that a client had, however the
+/// client ended, after killing the client's workers. A private server takes SIGTERM as a sign that its client will end,
+/// too, and puts the board back after a grace period; it ignores SIGINT and SIGHUP. Blocks these signals in the calling
+/// thread.
 /// @return 0; 1 where something could not be put back.
 int serve_settings(SettingsServerOptions options);
 

@@ -238,10 +238,6 @@ void LiveEvaluator::drive_worker() {
   if (worker_.state() == State::none) start_worker();
 }
 
-double LiveEvaluator::device_seconds() const {
-  return options_.clock != nullptr ? options_.clock->now() : monotonic_seconds();
-}
-
 /// The settings server kills the worker, too, when this process is lost.
 void LiveEvaluator::start_worker() {
   worker_.start(open_request(), options_.open_timeout_seconds);
@@ -595,10 +591,6 @@ Profile LiveEvaluator::profile() const {
   profile.compiled = pool_.compiled();
   profile.cached = pool_.cached();
   return profile;
-}
-
-void LiveEvaluator::note(const std::string& text) const {
-  if (options_.on_note) options_.on_note(text);
 }
 
 }  // namespace wattune

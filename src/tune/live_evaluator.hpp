@@ -109,7 +109,9 @@ class LiveEvaluator : public Evaluator {
   void send(Entry entry);
   bool apply_settings(Entry& entry);
   void start_worker();
-  [[nodiscard]] double device_seconds() const;
+  [[nodiscard]] double device_seconds() const {
+    return options_.clock != nullptr ? options_.clock->now() : monotonic_seconds();
+  }
   void send_probe(const CompileOutcome& binary, const std::vector<Value>& configuration);
   void handle_probe(const nlohmann::json& message);
   void probe_failed(const std::string& why);
@@ -120,7 +122,9 @@ class LiveEvaluator : public Evaluator {
   void check_includes() const;
   [[nodiscard]] CompileRequest compile_request(const std::vector<Value>& configuration) const;
   [[nodiscard]] nlohmann::json open_request() const;
-  void note(const std::string& text) const;
+  void note(const std::string& text) const {
+    if (options_.on_note) options_.on_note(text);
+  }
 
   /// An included file as it was when the run began. Compilers read it anew for every variant.
   struct Include {
