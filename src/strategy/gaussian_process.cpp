@@ -21,7 +21,7 @@ struct Prior {
 };
 constexpr Prior same_prior{-1.5, 1.0};
 constexpr Prior ordinal_prior{-0.5, 1.0};
-constexpr Prior pair_prior{-1.5, 1.0};
+constexpr Prior pair_prior{-1.5, 3.0};  // of most problems no pair matters, of some a few decide
 constexpr Prior noise_prior{-7.0, 1.0};
 /// So many observations of variance 1 are added to those that set the signal's variance.
 constexpr double variance_weight = 2;
