@@ -326,7 +326,7 @@ class ReadingEstimate final : public PowerEstimate {
     const double noise = 1.4826 * median_of(bends) / std::sqrt(1.5);
     // What differs little cannot be told from noise; of many readings, at phases spread evenly, a part of it cancels.
     if (all < distinct * distinct * noise * noise) {
-      return {n < many_parts ? std::sqrt(all) : noise + 0.25 * (std::sqrt(all) - noise), 0};
+      return {n < many_parts ? std::sqrt(all) : noise + 0.1 * (std::sqrt(all) - noise), 0};
     }
     return {noise, std::sqrt(std::max(0.0, all - noise * noise))};
   }

@@ -284,6 +284,27 @@ TEST_F(MeasureEnergy, records_nothing_of_the_time_before_a_window_that_moved_on)
   EXPECT_LT(result->at("sm_clock").n, 40);
 }
 
+TEST_F(MeasureEnergy, tells_for_how_long_of_a_launch_the_clock_was_held_back) {
+  meter.held_back = [](double time) { return 40 + 0.3 * time; };
+  const auto result = measure_energy(batch, meter, ticks, options, clock);
+  ASSERT_TRUE(result);
+  EXPECT_NEAR(result->at("throttle_time").value, 0.3 * 0.002, 1e-5);
+  EXPECT_EQ(result->at("throttle_time").unit, "s");
+  EXPECT_THAT(result->at("energy").flags, testing::ElementsAre("power_capped"));
+}
+
+TEST_F(MeasureEnergy, tells_the_power_of_the_memory_only_where_its_slow_sensor_has_seen_nothing_else) {
+  meter.memory_power = 75;
+  const auto quick = measure_energy(batch, meter, ticks, options, clock);
+  ASSERT_TRUE(quick);
+  EXPECT_EQ(quick->count("memory_power"), 0U);
+  options.ticks = options.most_ticks = 13;
+  const auto exact = measure_energy(batch, meter, ticks, options, clock);
+  ASSERT_TRUE(exact);
+  EXPECT_DOUBLE_EQ(exact->at("memory_power").value, 75);
+  EXPECT_NEAR(exact->at("memory_energy").value, 75 * 0.002, 1e-9);
+}
+
 TEST_F(MeasureEnergy, flags_a_device_that_ran_out_of_work) {
   VirtualBatch tiny(clock, 1e-5, 1);  // 64 of them end before the counter has answered
   const auto result = measure_energy(tiny, meter, ticks, options, clock);

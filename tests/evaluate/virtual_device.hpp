@@ -4,6 +4,7 @@
 #include <cmath>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <random>
 #include <string>
@@ -92,12 +93,18 @@ class VirtualMeter final : public PowerMeter {
   std::optional<double> sm_clock_hz() override { return sm_clock; }
   std::optional<double> memory_clock_hz() override { return memory_clock; }
   std::optional<double> temperature_celsius() override { return temperature; }
+  std::optional<double> memory_power_watts() override { return memory_power; }
+  std::map<std::string, double> throttle_seconds() override {
+    return held_back ? std::map<std::string, double>{{"power_capped", held_back(clock_.now())}}
+                     : std::map<std::string, double>();
+  }
   std::vector<std::string> throttle_reasons() override {
     return throttle ? throttle(clock_.now()) : std::vector<std::string>();
   }
 
   std::function<double(double)> power;
   std::function<std::vector<std::string>(double)> throttle;
+  std::function<double(double)> held_back;  ///< seconds at the power cap until then
   double period = 0.1;
   double call_seconds = 0.003;
   double jitter_seconds = 0;  ///< mean of what is added to a call
@@ -109,6 +116,7 @@ class VirtualMeter final : public PowerMeter {
   std::optional<double> sm_clock = 1.98e9;
   std::optional<double> memory_clock = 3.201e9;
   std::optional<double> temperature = 61;
+  std::optional<double> memory_power;
   int calls = 0;
 
  private:
