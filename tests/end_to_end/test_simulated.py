@@ -311,8 +311,8 @@ class Faults(Simulated):
         self.assertIn("NVML has no board", stderr)
 
     def test_answers_of_nvml_are_told(self):
-        for answer, said in (("no_permission", "Insufficient Permissions"), ("not_supported", "no energy counter"),
-                             ("gpu_is_lost", "GPU is lost"), ("unknown", "Unknown Error")):
+        for answer, said in (("no_permission", "Insufficient Permissions"), ("gpu_is_lost", "GPU is lost"),
+                             ("unknown", "Unknown Error")):
             _, stderr = self.tune("--minimize", "energy", "-o", self.folder / answer,
                                   faults=f"nvml.total_energy:1+={answer}", code=3)
             self.assertIn(said, stderr)

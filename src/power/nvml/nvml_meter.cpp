@@ -130,8 +130,14 @@ std::string find_board(const Nvml& nvml, const std::string& uuid, const std::str
 constexpr const char* divided =
     "the board is divided into MIG instances, and NVML tells only the power of the whole board; times can be measured";
 
-/// Empty text where the meter has something to tell.
-std::string check(PowerMeter& meter) {
+/// Empty text where the meter has something to tell. A counter that is there but does not answer is no missing counter.
+std::string check(const Nvml& nvml, NvmlDevice device, PowerMeter& meter) {
+  unsigned long long millijoules = 0;
+  const NvmlResult result = nvml.total_energy == nullptr ? NvmlResult::not_supported
+                                                         : nvml.total_energy(device, &millijoules);
+  if (result != NvmlResult::success && result != NvmlResult::not_supported) {
+    return fmt::format("the board's energy counter cannot be read: {}", nvml.describe(result));
+  }
   if (meter.energy_joules() || meter.power_watts() || meter.instant_power_watts()) return {};
   return "NVML gives neither power nor energy of this board";
 }
@@ -162,8 +168,8 @@ std::unique_ptr<PowerMeter> open_nvml_meter(const std::string& uuid, const std::
     if (reason.empty()) reason = find_board(*nvml, uuid, pci, device);
     if (reason.empty() && nvml->is_divided(device)) reason = divided;
     if (reason.empty()) {
-      auto meter = std::make_unique<NvmlMeter>(std::move(nvml), device);
-      reason = check(*meter);
+      auto meter = std::make_unique<NvmlMeter>(nvml, device);
+      reason = check(*nvml, device, *meter);
       if (reason.empty()) return meter;
     }
   } catch (const DeviceError& error) {
