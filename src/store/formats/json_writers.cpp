@@ -43,10 +43,10 @@ std::optional<double> seconds_of(const Evaluation& evaluation, std::string_view 
   if (phase != "benchmark") return std::nullopt;
   double sum = 0;
   bool any = false;
-  for (const auto& [name, seconds] : evaluation.phases) {
-    const bool named = std::any_of(std::begin(phase_names), std::end(phase_names), [&](const auto& p) { return p.phase == name; });
-    if (named || !std::isfinite(seconds)) continue;
-    sum += seconds;
+  for (const auto& phase : evaluation.phases) {
+    const bool named = std::any_of(std::begin(phase_names), std::end(phase_names), [&](const auto& p) { return p.phase == phase.first; });
+    if (named || !std::isfinite(phase.second)) continue;
+    sum += phase.second;
     any = true;
   }
   return any ? std::optional<double>(sum) : std::nullopt;
