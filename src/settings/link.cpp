@@ -24,6 +24,10 @@ json parse(const std::string& message) {
   return parsed;
 }
 
+[[noreturn]] void throw_ended(const json& message) {
+  throw LostServer("the settings server ended the connection: " + message.value("error", "no reason given"));
+}
+
 }  // namespace
 
 std::optional<SettingsLink> SettingsLink::connect(const std::string& path) {
@@ -55,9 +59,7 @@ std::optional<json> SettingsLink::receive(double seconds, int wake_fd) {
     if (auto message = reader_.take()) {
       json reply = parse(*message);
       // The reason for which the server has just ended the connection is no answer.
-      if (reply.value("code", "") == "ended") {
-        throw LostServer("the settings server ended the connection: " + reply.value("error", "no reason given"));
-      }
+      if (reply.value("code", "") == "ended") throw_ended(reply);
       return reply;
     }
     const double left = deadline - monotonic_seconds();
@@ -77,16 +79,18 @@ void SettingsLink::check() {
   pollfd entry{socket_.get(), POLLIN, 0};
   if (::poll(&entry, 1, 0) <= 0) return;
   fill();
-  if (const auto message = reader_.take()) {
-    throw LostServer("the settings server ended the connection: " + parse(*message).value("error", "no reason given"));
-  }
+  if (const auto message = reader_.take()) throw_ended(parse(*message));
 }
 
 void SettingsLink::fill() {
   char chunk[65536];
   const ssize_t n = ::recv(socket_.get(), chunk, sizeof chunk, 0);
   if (n < 0 && errno == EINTR) return;
-  if (n <= 0) throw LostServer("the settings server was killed or has crashed");
+  if (n <= 0) {
+    // The reason may have come along with an earlier answer.
+    if (const auto message = reader_.take()) throw_ended(parse(*message));
+    throw LostServer("the settings server was killed or has crashed");
+  }
   reader_.add({chunk, static_cast<std::size_t>(n)});
 }
 

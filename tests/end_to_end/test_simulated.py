@@ -22,7 +22,7 @@ class Simulated(harness.CommandTest):
             environment["WATTUNE_SIM_FAULTS"] = faults
         folder = [] if "-o" in arguments else ["-o", self.folder / "out"]
         stdout, stderr = self.wattune("tune", problem or self.copy_problem("scaled"), "--device", device, *folder,
-                                      "--finalists", "0", "--json", *arguments, code=code, environment=environment)
+                                      "--finalists", "0", "--strategy", "random", "--json", *arguments, code=code, environment=environment)
         return (json.loads(stdout) if stdout.startswith("{") else None), stderr
 
     def outcomes(self, result):
