@@ -127,6 +127,44 @@ void add_export(CLI::App& app, ExportArguments& arguments) {
       "  wattune export gemm.jsonl --minimize energy --header -o gemm_tuned.hpp");
 }
 
+void add_model(CLI::App& app, ModelArguments& arguments) {
+  auto* command = app.add_subcommand("model", "Power-frequency model of recorded results: ridge, most efficient clock, clocks to search");
+  command->add_option("DATA", arguments.input, results_help)->required();
+  command->add_option("--form", arguments.form,
+                      "free: P_idle, alpha, ridge, beta, P_max; paper: normalised as in published implementations; leakage: with a\n"
+                      "part in proportion to the voltage")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"free", "paper", "leakage"}));
+  command->add_option("--clock", arguments.clock, "Quantity or parameter that is the actual clock; default: sm_clock, core_freq, clock, else nvml_gr_clock")
+      ->type_name("NAME");
+  command->add_option("--power", arguments.power, "Quantity or parameter that is the power; default: power, nvml_power, ps_power, else energy / time")
+      ->type_name("NAME");
+  command->add_option("--voltage", arguments.voltage,
+                      "Quantity that is the core voltage, or none; default: gr_voltage, core_voltage or voltage, where there is one")
+      ->type_name("NAME");
+  command->add_option("--where", arguments.where, "Only evaluations in which a parameter has this value (repeatable)")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  command->add_option("--width", arguments.width, "How far from the predicted optimum clocks are recommended, on either side")
+      ->type_name("P%")
+      ->capture_default_str();
+  command->add_option("--count", arguments.count, "How many clocks are recommended at most")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000));
+  command->add_option("--supported", arguments.supported,
+                      "Clocks that the device supports, in MHz: LO:HI:STEP, or a list; default: guessed from the requested ones")
+      ->type_name("CLOCKS");
+  command->add_flag("--json", arguments.json, "One JSON object on stdout");
+  command->footer(
+      "The data should be of a compute-bound kernel at about ten clocks spread over the supported ones. docs/model.md\n"
+      "describes the forms and what the uncertainties mean.\n"
+      "Examples:\n"
+      "  wattune model cache.json\n"
+      "  wattune model cache.json --form paper --supported 405:2100:15 --width 10% --count 10\n"
+      "  wattune model gemm.jsonl --where MWG=128 --where NWG=128 --json");
+}
+
 }  // namespace
 
 void ResultsCommands::add_to(CLI::App& app) {
@@ -140,12 +178,14 @@ void ResultsCommands::add_to(CLI::App& app) {
   add_drop_failed(*results, drop_failed);
   add_replay(app, replay);
   add_export(app, export_best);
+  add_model(app, model);
 }
 
 std::optional<int> ResultsCommands::run(const CLI::App& app) const {
   if (app.got_subcommand("convert")) return run_convert(convert);
   if (app.got_subcommand("replay")) return run_replay(replay);
   if (app.got_subcommand("export")) return run_export(export_best);
+  if (app.got_subcommand("model")) return run_model(model);
   if (!app.got_subcommand("results")) return std::nullopt;
   const CLI::App* results = app.get_subcommand("results");
   if (results->got_subcommand("merge")) return run_merge(merge);

@@ -1,5 +1,5 @@
 #pragma once
-// The commands that work on recorded results: convert, results, replay, export. main() adds them to its own.
+// The commands that work on recorded results: convert, results, replay, export, model. main() adds them to its own.
 
 #include <cstdint>
 #include <optional>
@@ -78,6 +78,20 @@ struct ExportArguments {
 };
 int run_export(const ExportArguments& arguments);
 
+struct ModelArguments {
+  std::string input;
+  std::string form = "free";
+  std::string clock;    ///< empty: the actual clock
+  std::string power;    ///< empty: whichever is recorded
+  std::string voltage;  ///< empty: where there is one
+  std::vector<std::string> where;  ///< NAME=VALUE
+  std::string width = "10%";
+  std::size_t count = 10;
+  std::string supported;  ///< empty: as the requested clocks suggest
+  bool json = false;
+};
+int run_model(const ModelArguments& arguments);
+
 /// The arguments of all of them, and which one was given.
 struct ResultsCommands {
   ConvertArguments convert;
@@ -87,6 +101,7 @@ struct ResultsCommands {
   DropFailedArguments drop_failed;
   ReplayArguments replay;
   ExportArguments export_best;
+  ModelArguments model;
 
   void add_to(CLI::App& app);
   /// Runs the command that was given. Nothing where it is none of these.

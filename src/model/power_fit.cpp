@@ -282,6 +282,9 @@ class PowerFitter {
   void warn() {
     constexpr std::size_t enough = 3;
     auto& warnings = result_.warnings;
+    if (form_ == PowerForm::free && result_.model.base_w <= 0) {
+      warnings.emplace_back("the data cannot tell P_idle, which comes out as 0: sample lower clocks");
+    }
     const bool no_ridge = measured_voltage_ ? result_.ridge_interval.low_open : line_fits_as_well();
     if (no_ridge) {
       warnings.push_back(fmt::format(

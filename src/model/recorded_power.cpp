@@ -69,6 +69,13 @@ class PowerReader {
     }
   }
 
+  [[nodiscard]] std::optional<std::string> first_of(std::initializer_list<const char*> names) const {
+    for (const char* name : names) {
+      if (recorded(name)) return name;
+    }
+    return std::nullopt;
+  }
+
   std::string named_by_user(const std::string& option, const std::string& name) const {
     const auto found = recorded(name);
     if (!found) fail(fmt::format("{} '{}' is not recorded; there are {}", option, name, what_there_is()));
@@ -80,12 +87,10 @@ class PowerReader {
       out_.clock = named_by_user("--clock", choice_.clock);
     } else if (const auto actual = recorded("sm_clock")) {
       out_.clock = *actual;
-    } else if (const auto named = recorded("core_freq")) {
-      out_.clock = *named;
-    } else if (position(requested_clock)) {
-      out_.clock = requested_clock;
+    } else if (const auto other = first_of({"core_freq", "clock", requested_clock})) {
+      out_.clock = *other;
     } else {
-      fail("no clock is recorded (sm_clock, core_freq or nvml_gr_clock); name it with --clock; there are " + what_there_is());
+      fail("no clock is recorded (sm_clock, core_freq, clock or nvml_gr_clock); name it with --clock; there are " + what_there_is());
     }
     if (out_.clock == requested_clock) {
       out_.notes.push_back("the clocks are requested ones: where a power limit holds the device back, they are too high, and the fit is wrong");
@@ -97,8 +102,8 @@ class PowerReader {
       out_.power = named_by_user("--power", choice_.power);
     } else if (const auto power = recorded("power")) {
       out_.power = *power;
-    } else if (const auto named = recorded("nvml_power")) {
-      out_.power = *named;
+    } else if (position("nvml_power")) {
+      out_.power = "nvml_power";
     } else if (recorded("energy") && has_quantity("time")) {
       out_.power = derived_power;
     } else {
@@ -118,12 +123,7 @@ class PowerReader {
       out_.voltage = named_by_user("--voltage", choice_.voltage);
       return;
     }
-    for (const char* name : {"gr_voltage", "core_voltage", "voltage"}) {
-      if (recorded(name)) {
-        out_.voltage = name;
-        return;
-      }
-    }
+    out_.voltage = first_of({"gr_voltage", "core_voltage", "voltage"}).value_or("");
   }
 
   void check_where() const {

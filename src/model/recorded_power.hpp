@@ -11,7 +11,7 @@
 namespace wattune {
 
 struct RecordedPowerChoice {
-  std::string clock;    ///< quantity or parameter; empty: the actual clock (sm_clock, core_freq), else the requested one
+  std::string clock;    ///< quantity or parameter; empty: the actual clock (sm_clock, core_freq, clock), else the requested one
   std::string power;    ///< the same; empty: power, nvml_power and the like, else energy / time
   std::string voltage;  ///< the same; empty: gr_voltage, core_voltage or voltage, where there is one; "none": not used
   std::vector<std::pair<std::string, std::string>> where;  ///< values that parameters have to have

@@ -12,6 +12,7 @@
 namespace wattune {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -218,8 +219,7 @@ TEST(PowerFitTest, AConstantVoltageHasNoRidge) {
   auto samples = exact_samples(usual_model(), ten_clocks);
   for (auto& sample : samples) sample.voltage = 800;
   const PowerFit fit = fit_power_model(samples, PowerForm::free);
-  ASSERT_THAT(fit.warnings, Not(IsEmpty()));
-  EXPECT_THAT(fit.warnings.front(), HasSubstr("voltage does not leave"));
+  EXPECT_THAT(fit.warnings, Contains(HasSubstr("voltage does not leave")));
 }
 
 TEST(PowerFitTest, TooFewClocksAreAnErrorThatSaysHowManyAreNeeded) {

@@ -319,8 +319,15 @@ void read_csv(std::string_view text, const std::string& file, Results& results) 
   const std::string_view first = text.substr(0, text.find('\n'));
   const std::size_t separator = first.find_first_of(",;\t");
   CsvReader reader(text, separator == std::string_view::npos ? ',' : first[separator]);
-  const auto titles = reader.next();
+  auto titles = reader.next();
+  // A table of clocks and what was measured at them: the clock is what was chosen, and parameters are without a unit.
+  constexpr std::string_view clock_unit = " [MHz]";
   std::size_t parameters = 0;
+  if (titles && titles->size() > 1 && titles->front().text.ends_with(clock_unit)) {
+    std::string& title = titles->front().text;
+    title.resize(title.size() - clock_unit.size());
+    parameters = 1;
+  }
   while (titles && parameters < titles->size() && !is_result_column((*titles)[parameters].text)) ++parameters;
   if (!titles || parameters == 0 || parameters == titles->size()) {
     throw UsageError(fmt::format("cannot read the results '{}': it is neither a journal, a Kernel Tuner cache nor T4, and as CSV its "
