@@ -169,6 +169,14 @@ TEST_F(Formats, CsvOfOthersIsReadByItsUnits) {
   EXPECT_THAT(results.notes, ElementsAre(HasSubstr("the last line (line 4) is torn")));
 }
 
+TEST_F(Formats, CsvMayBeginWithAClockInMegahertz) {
+  const Results results = parse("clock [MHz],power [W]\n405,44\n");
+  EXPECT_THAT(results.header.parameter_names, ElementsAre("clock"));
+  ASSERT_EQ(results.evaluations.size(), 1U);
+  EXPECT_EQ(results.evaluations[0].configuration[0], Value(405));
+  EXPECT_EQ(results.evaluations[0].quantities.at("power").value, 44);
+}
+
 TEST_F(Formats, EveryNumberComesBackFromMilliseconds) {
   Results results = rich_results();
   results.evaluations.resize(1);
