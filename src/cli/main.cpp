@@ -1,6 +1,7 @@
 // The command line. CLI11 is slow to compile and stays in this file.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "cli/commands.hpp"
+#include "expr/nearest_name.hpp"
 #include "cli/results_commands.hpp"
 #include "cli/say.hpp"
 #include "kernels/references.hpp"
@@ -293,7 +295,10 @@ int run(int argc, char** argv) {
   const bool known = argc < 2 || argv[1][0] == '-' ||
                      std::any_of(commands.begin(), commands.end(), [&](CLI::App* c) { return c->get_name() == argv[1]; });
   if (!known) {
-    throw UsageError(fmt::format("there is no command '{}'; there are devices, space, tune, run, restore and wattuned", argv[1]));
+    std::vector<std::string> names;
+    for (const auto* command : commands) names.push_back(command->get_name());
+    throw UsageError(fmt::format("there is no command '{}'{}; there are {}", argv[1], did_you_mean(argv[1], names),
+                                 fmt::join(names, ", ")));
   }
   try {
     app.parse(argc, argv);
