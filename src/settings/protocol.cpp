@@ -26,6 +26,28 @@ constexpr std::array<std::pair<Kind, const char*>, 6> kinds = {{{Kind::open, "op
 constexpr std::size_t length_bytes = 4;
 constexpr std::size_t longest_name = 128;
 
+/// Requests are flat; reading what is nested deeply would take the stack of a server that others depend on.
+class DepthLimit : public nlohmann::json_sax<json> {
+ public:
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool key(string_t&) override { return true; }
+  bool start_object(std::size_t) override { return ++depth_ <= deepest; }
+  bool end_object() override { return --depth_ >= 0; }
+  bool start_array(std::size_t) override { return ++depth_ <= deepest; }
+  bool end_array() override { return --depth_ >= 0; }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
+
+ private:
+  static constexpr int deepest = 8;
+  int depth_ = 0;
+};
+
 const char* name_of(Kind kind) {
   for (const auto& [known, name] : kinds) {
     if (known == kind) return name;
@@ -120,7 +142,10 @@ SettingsRequest parse_settings_request(std::string_view cbor) {
   json message(json::value_t::discarded);
   try {
     const auto* begin = reinterpret_cast<const std::uint8_t*>(cbor.data());
-    message = json::from_cbor(begin, begin + cbor.size(), true, false);
+    DepthLimit limit;
+    if (json::sax_parse(begin, begin + cbor.size(), &limit, json::input_format_t::cbor)) {
+      message = json::from_cbor(begin, begin + cbor.size(), true, false);
+    }
   } catch (const json::exception&) {
     // A list that claims more items than there can be is thrown even where exceptions are not asked for.
   }

@@ -53,6 +53,8 @@ TEST(SettingsProtocol, WhatIsNoRequestIsRefusedWithAReason) {
   EXPECT_THAT(parse_error(""), HasSubstr("no CBOR map"));
   EXPECT_THAT(parse_error("GET / HTTP/1.1"), HasSubstr("no CBOR map"));
   EXPECT_THAT(parse_error(std::string(4000, '\x81')), HasSubstr("no CBOR map"));
+  // Whole, but nested deeper than any request: it is refused before it takes the server's stack.
+  EXPECT_THAT(parse_error("\xa1\x62op" + std::string(1000, '\x81') + "\x01"), HasSubstr("no CBOR map"));
   EXPECT_THAT(parse_error(cbor({{"op", "reboot"}})), HasSubstr("unknown 'op'"));
   EXPECT_THAT(parse_error(cbor({{"op", "alive"}, {"more", 1}})), HasSubstr("unknown key"));
   EXPECT_THAT(parse_error(cbor({{"op", "open"}, {"version", 1}})), HasSubstr("names no board"));
