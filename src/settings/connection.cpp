@@ -35,7 +35,10 @@ constexpr double worker_end_seconds = 0.3;
 
 bool is_member(int socket, const ucred& peer, const std::string& group) {
   if (group.empty()) return false;
-  const struct group* entry = ::getgrnam(group.c_str());
+  struct group found {};
+  struct group* entry = nullptr;
+  std::vector<char> text(1U << 16U);
+  while (::getgrnam_r(group.c_str(), &found, text.data(), text.size(), &entry) == ERANGE) text.resize(2 * text.size());
   if (entry == nullptr) return false;
   if (peer.gid == entry->gr_gid) return true;
   std::vector<gid_t> groups(256);
