@@ -14,6 +14,7 @@
 #include "base/hash.hpp"
 #include "base/interrupt.hpp"
 #include "cli/say.hpp"
+#include "problem/quantities.hpp"
 #include "report/json.hpp"
 #include "report/summary.hpp"
 #include "tune/replay.hpp"
@@ -42,6 +43,10 @@ Problem read_space(const TuneArguments& arguments, const Results& results) {
   if (!arguments.problem_size.empty()) options.problem_size = parse_problem_size(arguments.problem_size);
   Problem problem = read_problem(arguments.problem, options);
   print_warnings(problem.warnings);
+  add_built_in_metrics(problem, arguments.minimize);
+  add_built_in_metrics(problem, arguments.maximize);
+  add_built_in_metrics(problem, arguments.subject_to);
+  add_built_in_metrics(problem, problem.conditions);
   // A journal goes on only with the same results.
   Hasher hasher;
   hasher.add(problem.hash).add(results.header.problem_hash).add(results.header.device_name);
@@ -115,6 +120,9 @@ DeviceInfo recorded_device(const Results& results, const std::string& id) {
 bool is_replay_device(const std::string& device) { return device.starts_with(prefix); }
 
 int run_tune_replayed(const TuneArguments& arguments) {
+  if (arguments.host_watts) {
+    throw UsageError("--host-power: not with recorded results; define a metric of energy and time in the problem instead");
+  }
   const Interrupt interrupt;
   const std::string file = arguments.device.substr(prefix.size());
   const Results results = read_recorded(file);

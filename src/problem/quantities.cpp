@@ -75,4 +75,12 @@ void add_built_in_metric(Problem& problem, const std::string& name) {
       {name, Expression::parse(found->expression), std::string(found->unit), Direction::minimize});
 }
 
+void add_built_in_metrics(Problem& problem, std::span<const std::string> texts) {
+  for (const auto& name : built_in_metric_names()) {
+    const bool mentioned = std::any_of(texts.begin(), texts.end(),
+                                       [&](const std::string& text) { return text.find(name) != std::string::npos; });
+    if (mentioned) add_built_in_metric(problem, name);
+  }
+}
+
 }  // namespace wattune

@@ -29,5 +29,7 @@ std::vector<std::string> measured_quantity_names();
 std::vector<std::string> built_in_metric_names();
 /// Gives the problem the built-in metric of this name, where there is one and the problem has no such metric.
 void add_built_in_metric(Problem& problem, const std::string& name);
+/// The same for all that are mentioned in these texts.
+void add_built_in_metrics(Problem& problem, std::span<const std::string> texts);
 
 }  // namespace wattune

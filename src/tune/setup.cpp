@@ -54,9 +54,8 @@ ConstraintSet choose_constraints(Problem& problem, const std::vector<std::string
   auto all = problem.conditions;
   all.insert(all.end(), conditions.begin(), conditions.end());
   if (all.empty()) return {};
-  ConstraintSet constraints(all, problem, known_quantities(problem), objectives);
-  for (const auto& name : constraints.quantities()) add_built_in_metric(problem, name);
-  return constraints;
+  add_built_in_metrics(problem, all);
+  return {all, problem, known_quantities(problem), objectives};
 }
 
 namespace {

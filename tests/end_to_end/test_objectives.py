@@ -69,6 +69,17 @@ class Objectives(harness.CommandTest):
             self.assertAlmostEqual(quantities["ed2p"]["value"] / (energy * time * time), 1)
             self.assertEqual(quantities["edp"]["unit"], "J s")
 
+    def test_the_energy_delay_product_may_stand_in_conditions_and_with_recorded_results(self):
+        result = self.tune("--subject-to", "edp <= 1.5*best(edp)", "--strategy", "brute_force", "--no-skip")
+        limit = 1.5 * min(self.values(result, "edp"))
+        self.assertEqual(len(result["feasible"]), sum(edp <= limit for edp in self.values(result, "edp")))
+        replayed, _ = self.wattune("tune", self.folder / "scaled.json", "--device", f"replay:{self.journals()[0]}", "-o",
+                                   self.folder / "replayed", "--minimize", "edp", "--strategy", "brute_force", "--json")
+        self.assertEqual(self.best(json.loads(replayed), "edp")["edp"]["value"], min(self.values(result, "edp")))
+        _, stderr = self.wattune("tune", self.folder / "scaled.json", "--device", f"replay:{self.journals()[0]}", "-o",
+                                 self.folder / "replayed", "--host-power", "5", code=2)
+        self.assertIn("--host-power: not with recorded results", stderr)
+
     def test_energy_above_idle_is_a_column_of_its_own(self):
         result = self.tune("--minimize", "energy", "--budget", "5", "--no-skip")
         for evaluation in result["evaluations"]:
