@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "model/ridge_search.hpp"
-#include "model/student.hpp"
+#include "base/student.hpp"
 
 namespace wattune {
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "base/student.hpp"
 #include "result/metrics.hpp"
 #include "result/order.hpp"
 
@@ -180,12 +181,8 @@ class Finals {
 }  // namespace
 
 double student_half_width(std::size_t samples) {
-  // Quantiles 0.975 for 1 to 10 degrees of freedom; beyond, an approximation good to a percent.
-  constexpr double table[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
   if (samples < 2) return std::numeric_limits<double>::infinity();
-  const std::size_t freedom = samples - 1;
-  if (freedom <= std::size(table)) return table[freedom - 1];
-  return 1.96 + 2.5 / static_cast<double>(freedom);
+  return student_two_sided(0.95, static_cast<int>(samples - 1));
 }
 
 Evaluation mean_of_trials(std::span<const Evaluation> trials) {

@@ -5,7 +5,6 @@
 #include "base/error.hpp"
 #include "model/capped_least_squares.hpp"
 #include "model/recorded_power.hpp"
-#include "model/student.hpp"
 
 namespace wattune {
 namespace {
@@ -77,14 +76,6 @@ TEST(VoltageCurveTest, TheRidgeOfAMeasuredCurveIsWhereItLeavesItsFlatPart) {
 TEST(VoltageCurveTest, AFlatCurveHasNoRidge) {
   const std::vector<std::pair<double, double>> flat = {{1e9, 800}, {1.1e9, 801}, {1.2e9, 800}, {1.3e9, 802}, {1.4e9, 800}};
   EXPECT_FALSE(voltage_ridge(flat));
-}
-
-TEST(StudentTest, AgreesWithTables) {
-  EXPECT_NEAR(student_two_sided(0.95, 1), 12.7062, 1e-3);
-  EXPECT_NEAR(student_two_sided(0.95, 4), 2.7764, 1e-3);
-  EXPECT_NEAR(student_two_sided(0.95, 5), 2.5706, 1e-3);
-  EXPECT_NEAR(student_two_sided(0.99, 10), 3.1693, 1e-3);
-  EXPECT_NEAR(student_two_sided(0.95, 1000), 1.9623, 1e-3);
 }
 
 TEST(CappedLeastSquaresTest, FindsLineAndLimit) {

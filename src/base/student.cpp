@@ -1,4 +1,4 @@
-#include "model/student.hpp"
+#include "base/student.hpp"
 
 #include <cmath>
 #include <numbers>
