@@ -15,14 +15,13 @@
 #include "cli/commands.hpp"
 #include "cli/replay_device.hpp"
 #include "cli/say.hpp"
+#include "cli/tune_settings.hpp"
 #include "evaluate/extensions.hpp"
 #include "report/json.hpp"
 #include "report/progress.hpp"
 #include "report/summary.hpp"
 #include "report/table.hpp"
 #include "result/metrics.hpp"
-#include "settings/command.hpp"
-#include "settings/voltage.hpp"
 #include "tune/backends.hpp"
 #include "tune/finalists.hpp"
 #include "tune/live_evaluator.hpp"
@@ -41,93 +40,6 @@ constexpr double default_budget_seconds = 600;
 /// Seldom enough to cost less than a hundredth of the time, also where it means another clock.
 constexpr double reference_every_seconds = 60;
 constexpr double reference_every_seconds_with_settings = 300;
-
-/// The problem for the device's language, and that device.
-struct Chosen {
-  Problem problem;
-  std::string text;
-  std::string device;
-  ReadOptions options;                       ///< by which the problem was read
-  std::shared_ptr<SettingsClient> settings;  ///< null where nothing is to be set
-};
-
-Chosen choose(const TuneArguments& arguments) {
-  Chosen chosen;
-  ReadOptions& options = chosen.options;
-  if (!arguments.problem_size.empty()) options.problem_size = parse_problem_size(arguments.problem_size);
-  chosen.device = arguments.device;
-  if (!chosen.device.empty()) options.language = language_of_backend(backend_of_device(chosen.device));
-  chosen.text = read_file(arguments.problem, "the problem file");
-  chosen.problem = parse_problem(chosen.text, arguments.problem, options);
-  if (!chosen.device.empty()) return chosen;
-  const DeviceInfo device = best_device(chosen.problem.languages);
-  chosen.device = device.id;
-  options.language = language_of_backend(device.backend);
-  if (options.language != chosen.problem.kernel.language) {
-    chosen.problem = parse_problem(chosen.text, arguments.problem, options);
-  }
-  return chosen;
-}
-
-/// Where clocks or limits are to be tuned: finds out whether they can be, before anything else is done, and reads the
-/// problem again with the values that the device supports.
-void choose_settings(const TuneArguments& arguments, Chosen& chosen) {
-  const auto wanted = wanted_settings(chosen.problem, arguments.settings);
-  if (wanted.empty()) return;
-  chosen.settings = open_settings(chosen.device, wanted, arguments.settings);
-  chosen.options.device_settings =
-      setting_parameters(chosen.problem, arguments.settings, chosen.settings->capabilities());
-  chosen.problem = parse_problem(chosen.text, arguments.problem, chosen.options);
-  std::string text;
-  for (const Setting setting : wanted) {
-    for (const auto& parameter : chosen.problem.parameters) {
-      if (parameter.name != parameter_of(setting)) continue;
-      text += fmt::format("{}{} values of {}", text.empty() ? "" : ", ", parameter.values.size(), to_string(setting));
-    }
-  }
-  say("Settings: {}, set by {}, put back at the end\n", text, chosen.settings->capabilities().route);
-}
-
-/// Energy where clocks or limits are tuned and nothing else is asked for.
-std::vector<Objective> objectives_of(const TuneArguments& arguments, Chosen& chosen) {
-  const bool asked = !arguments.minimize.empty() || !arguments.maximize.empty() || !chosen.problem.objectives.empty();
-  if (!chosen.settings || asked || arguments.meter == "none") {
-    return choose_objectives(chosen.problem, arguments.minimize, arguments.maximize);
-  }
-  return choose_objectives(chosen.problem, {"energy"}, {});
-}
-
-/// What the evaluator has to know of settings. Takes the device. @return false where that was interrupted.
-bool take_settings(const TuneArguments& arguments, const Chosen& chosen, const Budget& budget, int wake_fd,
-                   LiveOptions& live) {
-  if (!chosen.settings) return true;
-  if (!chosen.settings->acquire(arguments.settings.wait_seconds, wake_fd)) return false;
-  live.settings = chosen.settings;
-  live.device_settings = chosen.options.device_settings;
-  live.look_for_lock = !arguments.settings.assume_no_lock && arguments.settings.restore_clock.empty();
-  live.hold_all = arguments.strategy == "random" || arguments.strategy == "brute_force";
-  double settings = 1;
-  for (const auto& parameter : chosen.problem.parameters) {
-    if (setting_of(parameter.name)) settings *= static_cast<double>(parameter.values.size());
-  }
-  if (budget.seconds) live.setting_share_seconds = *budget.seconds / settings;
-  return true;
-}
-
-/// Without a word of the user's, voltages are read where clocks or limits are tuned.
-std::vector<std::string> voltage_command(const TuneArguments& arguments, const Chosen& chosen) {
-  std::string text = arguments.voltage_command;
-  if (text == "none" || (text.empty() && !chosen.settings)) return {};
-  if (text.empty()) text = default_voltage_command(chosen.settings->capabilities().simulated);
-  return text.empty() ? std::vector<std::string>() : split_command(text, "--voltage-command");
-}
-
-/// Puts the device back. Where that fails, it is the run's error, told after the results.
-void give_back_settings(const Chosen& chosen, TuneResult& result) {
-  if (!chosen.settings) return;
-  const std::string problems = chosen.settings->release();
-  if (!problems.empty() && !result.error) result.error = std::make_exception_ptr(DeviceError(problems));
-}
 
 /// What the device and the host that waits for it need together.
 void add_host_energy(Problem& problem, double watts) {
