@@ -12,6 +12,7 @@
 #include "evaluate/session.hpp"
 #include "kernels/fma_chain/reference.hpp"
 #include "kernels/gemm/reference.hpp"
+#include "kernels/stream_copy/reference.hpp"
 #include "problem/problem.hpp"
 
 namespace wattune {
@@ -82,11 +83,23 @@ void fma_chain(const Problem& problem, std::vector<std::vector<std::byte>>& byte
                       arguments.reals("result", static_cast<std::size_t>(chains)).data());
 }
 
+void stream_copy(const Problem& problem, std::vector<std::vector<std::byte>>& bytes) {
+  Arguments arguments(problem, bytes);
+  const int count = arguments.integer("count");
+  if (count <= 0 || count % 4 != 0) {
+    throw UsageError(fmt::format("{}: ProblemSize [{}]: stream_copy takes a number of floats that is a multiple of 4",
+                                 problem.file.string(), count));
+  }
+  const auto size = static_cast<std::size_t>(count);
+  stream_copy_reference(count, arguments.reals("from", size).data(), arguments.reals("to", size).data());
+}
+
 }  // namespace
 
 void register_kernel_references() {
   register_host_reference("fma_chain", fma_chain);
   register_host_reference("gemm", gemm);
+  register_host_reference("stream_copy", stream_copy);
 }
 
 }  // namespace wattune

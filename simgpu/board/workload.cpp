@@ -110,6 +110,13 @@ Demand complete(const Demand& demand, double threads) {
   return known;
 }
 
+/// SM cycles that it takes to issue the loads and stores of so many bytes: as many as the board's copy takes.
+double cycles_of_traffic(const Description& description, double bytes) {
+  const Work* copy = find_workload(description, "stream_copy");
+  if (copy == nullptr) return 0;
+  return bytes * copy->sm_cycles / (copy->memory_seconds * description.limits.memory_bandwidth);
+}
+
 }  // namespace
 
 Occupancy occupancy(const Description& description, const LaunchShape& shape) {
@@ -158,7 +165,9 @@ Work launch_work(const Description& description, const LaunchShape& shape, const
   const double slow_compute = Roughness(variant, salt_compute).factor();
   const double slow_memory = Roughness(variant, salt_memory).factor();
   Work work;
-  work.sm_cycles = needs.flop / (description.limits.flop_per_cycle * multiprocessors) * slow_compute /
+  const double cycles = std::max(needs.flop / (description.limits.flop_per_cycle * multiprocessors),
+                                 cycles_of_traffic(description, needs.bytes));
+  work.sm_cycles = cycles * slow_compute /
                    (best_efficiency * hidden(occupied, compute_hiding) * balance * warp_use);
   work.memory_seconds = needs.bytes / description.limits.memory_bandwidth * slow_memory /
                         (best_efficiency * hidden(occupied * balance, memory_hiding));

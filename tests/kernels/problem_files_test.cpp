@@ -96,6 +96,14 @@ TEST(FmaChainProblem, changes_only_the_launch_with_block_size_and_passes) {
   }
 }
 
+TEST(StreamCopyProblem, changes_only_the_launch_with_block_size_and_passes) {
+  for (const std::string language : {"OpenCL", "CUDA"}) {
+    const Problem problem = read_problem(kernel("stream_copy"), {.problem_size = {}, .language = language});
+    const auto expected = {ParameterKind::launch, ParameterKind::launch, ParameterKind::code, ParameterKind::code};
+    EXPECT_EQ(problem.kinds, std::vector<ParameterKind>(expected)) << language;
+  }
+}
+
 std::vector<std::vector<std::byte>> initial_arguments(const Problem& problem) {
   std::vector<std::vector<std::byte>> arguments;
   for (const Argument& argument : problem.arguments) arguments.push_back(argument_data(problem, argument));
@@ -133,6 +141,23 @@ TEST(FmaChainHostReference, refuses_a_length_that_is_no_multiple_of_the_unrolled
   const Problem problem = read_problem(kernel("fma_chain"), {.problem_size = {{1000, 100}}, .language = {}});
   auto arguments = initial_arguments(problem);
   EXPECT_THROW(find_host_reference("fma_chain")(problem, arguments), UsageError);
+}
+
+TEST(StreamCopyHostReference, copies_and_leaves_its_input_alone) {
+  register_kernel_references();
+  const Problem problem = read_problem(kernel("stream_copy"), {.problem_size = {{4096}}, .language = {}});
+  const auto before = initial_arguments(problem);
+  auto after = before;
+  find_host_reference("stream_copy")(problem, after);
+  EXPECT_EQ(after[1], before[1]);
+  EXPECT_EQ(after[2], before[1]);
+}
+
+TEST(StreamCopyHostReference, refuses_a_count_that_vectors_do_not_divide) {
+  register_kernel_references();
+  const Problem problem = read_problem(kernel("stream_copy"), {.problem_size = {{4098}}, .language = {}});
+  auto arguments = initial_arguments(problem);
+  EXPECT_THROW(find_host_reference("stream_copy")(problem, arguments), UsageError);
 }
 
 }  // namespace
