@@ -1,0 +1,162 @@
+"""What the experiments share: they run wattune as a user would, and read the results that it leaves."""
+
+import csv
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+GEMM = ROOT / "kernels" / "gemm" / "problem.json"
+PAGES = ROOT / "docs" / "experiments"
+
+
+class ExperimentError(Exception):
+    """Ends an experiment; its text is for the user."""
+
+
+def command():
+    """The wattune to run: $WATTUNE, else the newest of this tree's build folders, else the one in PATH."""
+    if "WATTUNE" in os.environ:
+        return os.environ["WATTUNE"]
+    built = [*ROOT.glob("build/bin/wattune"), *ROOT.glob("build*/*/bin/wattune"), *ROOT.glob("build-*/bin/wattune")]
+    if built:
+        return str(max(built, key=lambda file: file.stat().st_mtime))
+    found = shutil.which("wattune")
+    if not found:
+        raise ExperimentError("there is no wattune: build it, or name it in the variable WATTUNE")
+    return found
+
+
+def wattune(*arguments, quiet=True):
+    """Runs wattune and returns its stdout. What it says on stderr is shown where it fails, or where not `quiet`."""
+    words = [command(), *map(str, arguments)]
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE if quiet else None, text=True, check=False)
+    if done.returncode != 0:
+        raise ExperimentError(f"'{' '.join(words)}' ended with {done.returncode}:\n{(done.stderr or '').strip()[-2000:]}")
+    return done.stdout
+
+
+def wattune_json(*arguments):
+    return json.loads(wattune(*arguments, "--json"))
+
+
+# Problems -------------------------------------------------------------------------------------------------------------
+
+def absolute_paths(problem, folder):
+    """Kernel files of a problem read from `folder`, so that it can be written elsewhere."""
+    specification = problem["KernelSpecification"]
+    for holder in [specification, *problem.get("wattune", {}).get("Sources", [])]:
+        if "KernelFile" in holder:
+            holder["KernelFile"] = str((folder / holder["KernelFile"]).resolve())
+
+
+def subset_of(file, variants, seed, target, rows=None):
+    """Writes a copy of the problem `file` whose space is a sample of `variants` configurations: the same ones for the
+    same seed. `rows` (as `wattune space --list` prints them, titles first) takes the place of the sample. Returns the
+    number of configurations."""
+    if rows is None:
+        rows = wattune("space", file, "--sample", variants, "--seed", seed).splitlines()
+    rows = [row.split("\t") for row in rows]
+    names, points = rows[0], rows[1:]
+    problem = json.loads(file.read_text())
+    absolute_paths(problem, file.parent)
+    kinds = {p["Name"]: p.get("Type") for p in problem["ConfigurationSpace"]["TuningParameters"]}
+    varying = [i for i in range(len(names)) if len({point[i] for point in points}) > 1]
+    if varying:
+        def literal(i, text):
+            return json.dumps(text) if kinds[names[i]] == "string" else text
+        listed = ", ".join("[" + ", ".join(literal(i, point[i]) for i in varying) + "]" for point in points)
+        problem["ConfigurationSpace"].setdefault("Conditions", []).append(
+            {"Expression": f"[{', '.join(names[i] for i in varying)}] in [{listed}]",
+             "Parameters": [names[i] for i in varying]})
+    for parameter in problem["ConfigurationSpace"]["TuningParameters"]:
+        i = names.index(parameter["Name"])
+        if i not in varying:
+            value = points[0][i]
+            parameter["Values"] = [value if parameter.get("Type") == "string" else json.loads(value.lower())]
+        elif parameter.get("Default") is not None and str(parameter["Default"]) not in {point[i] for point in points}:
+            del parameter["Default"]
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(json.dumps(problem, indent=1) + "\n")
+    return len(points)
+
+
+# Runs -----------------------------------------------------------------------------------------------------------------
+
+def measure_all(problem, device, folder, *arguments, quiet=False):
+    """Measures every configuration of a problem, at every setting that `arguments` name, in `folder`. What is there of
+    an earlier, equal run is kept. Returns the file of results."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stamp = folder / "complete.json"
+    words = ["tune", str(problem), "--device", device, "--strategy", "brute_force", "--budget", "100%", "--minimize", "energy",
+             "--no-skip", "--finalists", "0", "--top", "0", *map(str, arguments)]
+    key = {"arguments": words, "files": digest(problem), "version": wattune("--version").strip()}
+    if stamp.exists():
+        known = json.loads(stamp.read_text())
+        if known["key"] == key and (folder / known["results"]).exists():
+            return folder / known["results"]
+    wattune(*words, "-o", folder, quiet=quiet)
+    results = max(folder.glob("*.jsonl"), key=lambda file: file.stat().st_mtime)
+    stamp.write_text(json.dumps({"key": key, "results": results.name}, indent=1) + "\n")
+    return results
+
+
+def digest(problem):
+    """Changes where the problem file or its kernels do."""
+    text = problem.read_bytes()
+    specification = json.loads(text)
+    for holder in [specification["KernelSpecification"], *specification.get("wattune", {}).get("Sources", [])]:
+        folder = (problem.parent / holder["KernelFile"]).parent
+        for file in sorted(file for file in folder.iterdir() if file.suffix in {".cu", ".cl", ".h", ".cuh"}):
+            text += file.read_bytes()
+    return hashlib.sha256(text).hexdigest()
+
+
+def read_results(file):
+    """The successful evaluations of a journal: dictionaries of parameters and quantities (SI units; a standard error
+    as NAME_stderr, flags together under `flags`)."""
+    rows = []
+    with open(file, encoding="utf-8") as lines:
+        next(lines)
+        for line in lines:
+            evaluation = json.loads(line)
+            if evaluation["outcome"] != "ok" or evaluation.get("tier", "screen") not in ("screen", "final"):
+                continue
+            row = dict(evaluation["configuration"])
+            flags = set()
+            for name, quantity in evaluation["quantities"].items():
+                row[name] = quantity["value"]
+                row[name + "_stderr"] = quantity["stderr"]
+                flags.update(quantity["flags"])
+            row["flags"] = " ".join(sorted(flags))
+            rows.append(row)
+    return rows
+
+
+# Output ---------------------------------------------------------------------------------------------------------------
+
+def write_csv(file, titles, rows):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with open(file, "w", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(titles)
+        writer.writerows(rows)
+
+
+def write_json(file, value):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(value, indent=1) + "\n")
+
+
+def main(body):
+    """Runs an experiment; its errors become one message and exit code 1."""
+    try:
+        body()
+    except ExperimentError as error:
+        sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
