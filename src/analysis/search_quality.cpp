@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "method/answer.hpp"
 #include "result/order.hpp"
 
 namespace wattune {
@@ -25,6 +26,12 @@ double median_of(std::vector<double> numbers) {
   std::sort(numbers.begin(), numbers.end());
   const std::size_t middle = numbers.size() / 2;
   return numbers.size() % 2 == 1 ? numbers[middle] : (numbers[middle - 1] + numbers[middle]) / 2;
+}
+
+std::vector<std::string> parameter_names(const Recording& recording) {
+  std::vector<std::string> names;
+  for (const Parameter& parameter : recording.space().parameters()) names.push_back(parameter.name);
+  return names;
 }
 
 /// After n steps, or the last one before.
@@ -70,12 +77,22 @@ SearchRun SearchQuality::judge(const SearchPlan& plan, const SearchTrace& trace)
   SearchRun run;
   run.strategy = plan.strategy;
   run.seed = plan.seed;
+  std::optional<MethodAnswer> method;
+  if (plan.method) method.emplace(plan.strategy, parameter_names(recording_), *plan.method);
   double best_gap = nan;
   double seconds = 0;
   for (const Evaluation* evaluation : trace.evaluations) {
-    if (const auto value = objective_value(*evaluation, objective_)) {
+    // A method answers for its own answer, which need not be the best that it has seen.
+    const Evaluation* counts = evaluation;
+    if (method) {
+      method->add(*evaluation);
+      const auto answer = method->best();
+      counts = answer ? trace.evaluations[*answer] : nullptr;
+    }
+    const auto value = counts == nullptr ? std::nullopt : objective_value(*counts, objective_);
+    if (value) {
       const double gap = gap_of(*value, optimum_, objective_.direction);
-      if (!(best_gap <= gap)) best_gap = gap;
+      if (method || !(best_gap <= gap)) best_gap = gap;
     }
     seconds += tuning_seconds(*evaluation).value_or(0);
     run.gaps.push_back(best_gap);

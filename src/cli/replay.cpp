@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "cli/results_commands.hpp"
 #include "cli/say.hpp"
+#include "method/method.hpp"
 #include "report/format.hpp"
 #include "report/json.hpp"
 #include "report/table.hpp"
@@ -208,6 +209,21 @@ void print_tables(const Report& report) {
   fmt::print("Evaluations to come within a gap: median (share of the runs that did); score over all numbers of evaluations:\n{}", effort.text());
 }
 
+/// Methods search by the objective for efficiency, and by the recorded time for speed.
+MethodSetup choose_method_setup(const ReplayArguments& arguments, const Results& results, const Recording& recording,
+                                const SearchQuality& quality, std::size_t budget) {
+  MethodSetup setup;
+  setup.kinds = recording.kinds();
+  setup.evaluations = budget;
+  setup.base_clock = arguments.base_clock;
+  setup.efficiency = quality.objective();
+  for (const auto& name : arguments.methods) {
+    const MethodDescription& method = method_named(name);
+    if (method.for_time || method.first_for_time) setup.speed = {quantity_named(results, "time"), Direction::minimize};
+  }
+  return setup;
+}
+
 }  // namespace
 
 int run_replay(const ReplayArguments& arguments) {
@@ -230,6 +246,11 @@ int run_replay(const ReplayArguments& arguments) {
   for (const auto& strategy : arguments.strategies) {
     for (const std::uint64_t seed : seeds) plans.push_back({strategy, seed});
   }
+  const auto method_setup = std::make_shared<const MethodSetup>(choose_method_setup(arguments, results, recording, quality, budget));
+  for (const auto& method : arguments.methods) {
+    for (const std::uint64_t seed : seeds) plans.push_back({method, seed, method_setup});
+  }
+  if (plans.empty()) throw UsageError("replay: name a --strategy or a --method");
   StrategySetup setup;
   setup.objectives = objectives;
   setup.kinds = recording.kinds();

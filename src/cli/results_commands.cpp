@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "method/method.hpp"
 #include "strategy/strategy.hpp"
 
 namespace wattune::cli {
@@ -60,6 +61,25 @@ void add_show(CLI::App& results, ShowArguments& arguments) {
       "  wattune results show gemm.jsonl --sort power --descending");
 }
 
+void add_front(CLI::App& results, FrontArguments& arguments) {
+  auto* command = results.add_subcommand("front", "Pareto front of two or more quantities, its knee and trade-off");
+  command->add_option("RESULTS", arguments.input, results_help)->required();
+  add_objectives(command, arguments.minimize, arguments.maximize);
+  command->add_option("--top", arguments.top, "Rows of the table; a longer front is shown at places spread evenly")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(CLI::Range(2, 1000000));
+  auto* as_json = command->add_flag("--json", arguments.json, "One JSON object on stdout");
+  auto* as_csv = command->add_flag("--csv", arguments.csv, "A line for each configuration of the front, for plotting; SI units")->excludes(as_json);
+  command->add_flag("--all", arguments.all, "With --csv: also the configurations that are not on the front")->needs(as_csv);
+  command->footer(
+      "A member is 'not sure' where another configuration may, within the uncertainty of 95 %, be as good or better in every\n"
+      "quantity. The knee is the member farthest from the line between the ends, each quantity scaled to its range on the front.\n"
+      "Examples:\n"
+      "  wattune results front gemm.jsonl --maximize GFLOP/s --maximize GFLOP/J\n"
+      "  wattune results front cache.json.gz --minimize energy --minimize time --csv --all >points.csv");
+}
+
 void add_check(CLI::App& results, CheckArguments& arguments) {
   auto* command = results.add_subcommand("check", "Look for duplicates, points outside the space, torn parts, wrong units");
   command->add_option("RESULTS", arguments.input, results_help)->required();
@@ -89,7 +109,13 @@ void add_replay(CLI::App& app, ReplayArguments& arguments) {
   command->add_option("RESULTS", arguments.input, results_help)->required();
   std::string names;
   for (const auto& strategy : strategy_descriptions()) names += (names.empty() ? "" : ", ") + strategy.name;
-  command->add_option("--strategy", arguments.strategies, "Strategies, separated by commas: " + names)->type_name("A,B")->delimiter(',')->required();
+  command->add_option("--strategy", arguments.strategies, "Strategies, separated by commas: " + names)->type_name("A,B")->delimiter(',');
+  std::string methods;
+  for (const auto& method : method_descriptions()) methods += (methods.empty() ? "" : ", ") + method.name;
+  command->add_option("--method", arguments.methods, "Tuning methods, separated by commas, told the budget (docs/methods.md): " + methods)
+      ->type_name("A,B")
+      ->delimiter(',');
+  command->add_option("--base-clock", arguments.base_clock, "MHz at which energy-to-solution+clocks begins")->type_name("MHZ")->check(CLI::PositiveNumber);
   command->add_option("--strategy-option", arguments.strategy_options, "Option of the strategies, all of which must have it (repeatable)")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
@@ -112,6 +138,7 @@ void add_replay(CLI::App& app, ReplayArguments& arguments) {
       "Examples:\n"
       "  wattune replay cache.json.gz --strategy random,local_search --seeds 100 --at 50,100,200\n"
       "  wattune replay cache.json.gz --strategy auto --maximize TFLOPS/J --json\n"
+      "  wattune replay cache.json.gz --strategy auto --method two-clock --maximize TFLOPS/J --at 100,200\n"
       "  wattune replay gemm.jsonl --strategy auto --minimize energy --csv >curves.csv");
 }
 
@@ -169,11 +196,12 @@ void add_model(CLI::App& app, ModelArguments& arguments) {
 
 void ResultsCommands::add_to(CLI::App& app) {
   add_convert(app, convert);
-  auto* results = app.add_subcommand("results", "Work on result files: merge, show, check, drop-failed");
+  auto* results = app.add_subcommand("results", "Work on result files: merge, show, front, check, drop-failed");
   results->require_subcommand(1);
   results->footer("'wattune results COMMAND --help' shows the options and examples of each.");
   add_merge(*results, merge);
   add_show(*results, show);
+  add_front(*results, front);
   add_check(*results, check);
   add_drop_failed(*results, drop_failed);
   add_replay(app, replay);
@@ -190,6 +218,7 @@ std::optional<int> ResultsCommands::run(const CLI::App& app) const {
   const CLI::App* results = app.get_subcommand("results");
   if (results->got_subcommand("merge")) return run_merge(merge);
   if (results->got_subcommand("show")) return run_show(show);
+  if (results->got_subcommand("front")) return run_front(front);
   if (results->got_subcommand("check")) return run_check(check);
   return run_drop_failed(drop_failed);
 }

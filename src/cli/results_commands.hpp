@@ -37,6 +37,17 @@ struct ShowArguments {
 };
 int run_show(const ShowArguments& arguments);
 
+struct FrontArguments {
+  std::string input;
+  std::vector<std::string> minimize;
+  std::vector<std::string> maximize;
+  std::size_t top = 20;
+  bool json = false;
+  bool csv = false;
+  bool all = false;  ///< with csv: also what is not on the front
+};
+int run_front(const FrontArguments& arguments);
+
 struct CheckArguments {
   std::string input;
   std::string problem;
@@ -56,6 +67,8 @@ int run_drop_failed(const DropFailedArguments& arguments);
 struct ReplayArguments {
   std::string input;
   std::vector<std::string> strategies;
+  std::vector<std::string> methods;
+  std::optional<double> base_clock;  ///< MHz
   std::vector<std::string> strategy_options;  ///< key=value, for all of them
   std::string seeds = "30";
   std::uint64_t budget = 0;  ///< 0: the largest of `at`, else 200
@@ -97,6 +110,7 @@ struct ResultsCommands {
   ConvertArguments convert;
   MergeArguments merge;
   ShowArguments show;
+  FrontArguments front;
   CheckArguments check;
   DropFailedArguments drop_failed;
   ReplayArguments replay;

@@ -140,7 +140,9 @@ std::vector<SearchTrace> search_many(const Recording& recording, std::span<const
   const auto work = [&] {
     for (std::size_t i = next++; i < plans.size(); i = next++) {
       try {
-        const auto strategy = make_strategy(plans[i].strategy, recording.space(), plans[i].seed, setup);
+        const SearchPlan& plan = plans[i];
+        const auto strategy = plan.method ? make_method(plan.strategy, recording.space(), plan.seed, *plan.method)
+                                          : make_strategy(plan.strategy, recording.space(), plan.seed, setup);
         traces[i] = search_recorded(recording, *strategy, budget);
       } catch (...) {
         const std::lock_guard lock(mutex);

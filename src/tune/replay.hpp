@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "base/clock.hpp"
+#include "method/method.hpp"
 #include "store/formats/results.hpp"
 #include "strategy/strategy.hpp"
 #include "tune/evaluator.hpp"
@@ -57,8 +59,9 @@ SearchTrace search_recorded(const Recording& recording, Strategy& strategy, std:
 struct SearchPlan {
   std::string strategy;
   std::uint64_t seed = 0;
+  std::shared_ptr<const MethodSetup> method = nullptr;  ///< `strategy` names a method, which is told this
 };
-/// Makes each search, on as many threads (0: one for each core). @return their traces, in order. @throws what a search
+/// Makes each search (`setup` is for strategies), on as many threads (0: one for each core). @return their traces, in order. @throws what a search
 /// throws.
 std::vector<SearchTrace> search_many(const Recording& recording, std::span<const SearchPlan> plans, const StrategySetup& setup,
                                      std::size_t budget, unsigned threads);

@@ -1,7 +1,7 @@
 # A folder of src/ includes only folders that stand before it here; a folder inside another also its parents, but not
 # its siblings. `wattune` is the public interface in include/. `kernels` is the kernel suite beside src/, whose host references are part of the command.
 cmake_minimum_required(VERSION 3.25)
-set(order wattune base expr space problem result store driver backend power sensor settings evaluate strategy model tune analysis
+set(order wattune base expr space problem result store driver backend power sensor settings evaluate strategy model method tune analysis
           report kernels cli)
 
 # Whether a file in the folder `from` may include one in the folder `to` (both relative to src).

@@ -1,0 +1,111 @@
+#pragma once
+// Stages of a method, and the frame that runs them one after the other.
+
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "method/axes.hpp"
+#include "method/method.hpp"
+#include "method/subspace.hpp"
+#include "strategy/record.hpp"
+
+namespace wattune {
+
+/// What a method was told, in order.
+class History {
+ public:
+  struct Entry {
+    Point point;
+    Evaluation evaluation;
+  };
+
+  /// @return false where the point was told before.
+  bool add(const Point& point, const Evaluation& evaluation);
+  [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
+  [[nodiscard]] const Evaluation* find(const Point& point) const;
+  /// Seconds that the evaluations took, as far as they say.
+  [[nodiscard]] double seconds() const { return seconds_; }
+
+ private:
+  std::vector<Entry> entries_;
+  std::unordered_map<Point, std::size_t, PointHash> numbers_;
+  double seconds_ = 0;
+};
+
+class Stage {
+ public:
+  virtual ~Stage() = default;
+  /// A point of the whole space to evaluate next, which may be known or under way; nothing where the stage waits for
+  /// results or has no more.
+  virtual std::optional<Point> ask(const History& history) = 0;
+};
+
+/// These points.
+class ListStage : public Stage {
+ public:
+  explicit ListStage(std::vector<Point> points) : points_(std::move(points)) {}
+  std::optional<Point> ask(const History& history) override;
+
+ private:
+  std::vector<Point> points_;
+  std::size_t next_ = 0;
+};
+
+/// A strategy in a part of the space. It is told of everything there that is known.
+class SearchStage : public Stage {
+ public:
+  SearchStage(Subspace subspace, const std::string& strategy, std::uint64_t seed, const StrategySetup& setup);
+  std::optional<Point> ask(const History& history) override;
+
+ private:
+  std::unique_ptr<Subspace> subspace_;  ///< the strategy refers to it
+  std::unique_ptr<Strategy> strategy_;
+  std::size_t seen_ = 0;  ///< entries of the history that the strategy was told
+};
+
+/// What the stages of all methods are made from.
+struct MethodInputs {
+  const SearchSpace& space;
+  std::uint64_t seed;
+  MethodSetup setup;
+  SettingAxes axes;
+};
+
+/// A stage begins when everything that was proposed before it has been told, so that it depends on results alone.
+class StagedMethod : public Strategy {
+ public:
+  explicit StagedMethod(MethodInputs inputs);
+  std::vector<Point> ask(std::size_t n) final;
+  void tell(const Point& point, const Evaluation& evaluation) final;
+
+ protected:
+  /// Called when all is told: the stage to go on with; null at the end.
+  virtual std::shared_ptr<Stage> next_stage() = 0;
+  /// Whether the stage is to end although it would go on.
+  [[nodiscard]] virtual bool stage_is_over() const { return false; }
+
+  /// How many more evaluations the budget allows; nothing where it has no limit.
+  [[nodiscard]] std::optional<double> left() const;
+  [[nodiscard]] std::size_t proposed() const { return record_.proposed(); }
+  [[nodiscard]] const History& history() const { return history_; }
+
+  /// A search for an objective in a part of the space.
+  [[nodiscard]] std::shared_ptr<Stage> search(Subspace subspace, const Objective& objective) const;
+  /// At one combination of settings. @throws UsageError where no configuration is valid there.
+  [[nodiscard]] std::shared_ptr<Stage> search_at(const SettingPoint& settings, const Objective& objective) const;
+  /// The best point told at these settings; nothing where none succeeded.
+  [[nodiscard]] std::optional<Point> best_at(const SettingPoint& settings, const Objective& objective) const;
+
+  const MethodInputs inputs_;
+
+ private:
+  History history_;
+  Record record_;
+  std::shared_ptr<Stage> stage_;
+  std::size_t awaited_ = 0;
+  bool is_ended_ = false;
+};
+
+}  // namespace wattune

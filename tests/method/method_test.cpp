@@ -1,0 +1,249 @@
+#include "method/method.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <set>
+
+#include "base/error.hpp"
+#include "method/answer.hpp"
+#include "landscape.hpp"
+#include "method/clock_parabola.hpp"
+
+
+
+namespace wattune {
+namespace {
+
+using ::testing::HasSubstr;
+
+MethodSetup setup_with(std::size_t evaluations) {
+  MethodSetup setup;
+  setup.evaluations = evaluations;
+  setup.base_clock = 890;
+  return setup;
+}
+
+struct Searched {
+  std::vector<Point> points;
+  std::vector<Evaluation> evaluations;
+  std::optional<std::size_t> answer;
+};
+
+/// @param held proposals under way at a time
+Searched run(const std::string& name, const SearchSpace& space, const MethodSetup& setup, std::size_t most, std::uint64_t seed = 1,
+        std::size_t held = 1, int failing = 0) {
+  const auto method = make_method(name, space, seed, setup);
+  MethodAnswer answer(name, {"block", "tile", "unroll", "nvml_gr_clock"}, setup);
+  Searched result;
+  std::deque<Point> waiting;
+  while (true) {
+    while (waiting.size() < held && result.points.size() < most) {
+      const auto points = method->ask(1);
+      if (points.empty()) break;
+      waiting.push_back(points.front());
+      result.points.push_back(points.front());
+    }
+    if (waiting.empty()) break;
+    const auto evaluation = landscape::evaluate(space, waiting.front(), failing);
+    method->tell(waiting.front(), evaluation);
+    waiting.pop_front();
+    answer.add(evaluation);
+    result.evaluations.push_back(evaluation);
+  }
+  result.answer = answer.best();
+  return result;
+}
+
+double least_energy(const SearchSpace& space) {
+  double least = std::numeric_limits<double>::infinity();
+  for (Count i = 0; i < space.size(); ++i) {
+    least = std::min(least, landscape::evaluate(space, space.point(i)).quantities.at("energy").value);
+  }
+  return least;
+}
+
+class MethodTest : public ::testing::Test {
+ protected:
+  SearchSpace space = SearchSpace::build(landscape::parameters(), {});
+  [[nodiscard]] double clock_of(const Point& point) const { return space.values(point)[3].as_double(); }
+};
+
+TEST_F(MethodTest, EveryMethodProposesNothingTwiceAndKeepsToItsBudgetsOrder) {
+  for (const auto& description : method_descriptions()) {
+    SCOPED_TRACE(description.name);
+    const Searched one = run(description.name, space, setup_with(80), 80);
+    const std::set<Point> different(one.points.begin(), one.points.end());
+    EXPECT_EQ(different.size(), one.points.size());
+    EXPECT_TRUE(one.answer);
+    const Searched again = run(description.name, space, setup_with(80), 80);
+    EXPECT_EQ(again.points, one.points);
+  }
+}
+
+TEST_F(MethodTest, EveryMethodEndsAlsoWithoutABudget) {
+  for (const auto& description : method_descriptions()) {
+    SCOPED_TRACE(description.name);
+    MethodSetup setup = setup_with(0);
+    setup.evaluations.reset();
+    setup.strategy = "random";
+    const Searched all = run(description.name, space, setup, 100000, 3, 4);
+    EXPECT_LE(all.points.size(), static_cast<std::size_t>(space.size()));
+    EXPECT_TRUE(all.answer);
+  }
+}
+
+TEST_F(MethodTest, EveryMethodCopesWithFailures) {
+  for (const auto& description : method_descriptions()) {
+    SCOPED_TRACE(description.name);
+    EXPECT_TRUE(run(description.name, space, setup_with(80), 80, 2, 3, 128).answer);
+  }
+}
+
+TEST_F(MethodTest, EnergyAtMaximumStaysAtMaximum) {
+  const Searched result = run("energy-at-max", space, setup_with(40), 40);
+  for (const auto& point : result.points) EXPECT_EQ(clock_of(point), 1500);
+}
+
+TEST_F(MethodTest, TwoStepsBeginAtOneClockAndEndWithOneVariant) {
+  const Searched race = run("race-to-idle+clocks", space, setup_with(60), 60);
+  const std::size_t settings = 16;
+  for (std::size_t i = 0; i < 60 - settings; ++i) EXPECT_EQ(clock_of(race.points[i]), 1500);
+  std::set<Point> variants;
+  for (std::size_t i = 60 - settings; i < race.points.size(); ++i) {
+    variants.insert(Point(race.points[i].begin(), race.points[i].end() - 1));
+  }
+  EXPECT_EQ(variants.size(), 1U);
+  ASSERT_TRUE(race.answer);
+  // Energy has its least in the range, which a race does not see.
+  const double clock = race.evaluations[*race.answer].configuration[3].as_double();
+  EXPECT_GT(clock, 500);
+  EXPECT_LT(clock, 1200);
+}
+
+TEST_F(MethodTest, TheBaseClockIsTheNearestOne) {
+  const Searched result = run("energy-to-solution+clocks", space, setup_with(60), 20);
+  for (const auto& point : result.points) EXPECT_EQ(clock_of(point), 900);
+}
+
+TEST_F(MethodTest, WithoutABaseClockOneIsAskedFor) {
+  MethodSetup setup = setup_with(60);
+  setup.base_clock.reset();
+  try {
+    make_method("energy-to-solution+clocks", space, 1, setup);
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("--base-clock"));
+  }
+}
+
+TEST_F(MethodTest, UnknownNamesAreToldWithThoseThereAre) {
+  try {
+    make_method("race", space, 1, {});
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("there is no method 'race'"));
+    EXPECT_THAT(error.what(), HasSubstr("two-clock"));
+  }
+}
+
+TEST_F(MethodTest, WithoutSettingsOnlySomeMethodsWork) {
+  const auto bare = SearchSpace::build({{"block", {32, 64}}}, {});
+  for (const auto& description : method_descriptions()) {
+    SCOPED_TRACE(description.name);
+    if (description.need == NeedOfSettings::none) {
+      EXPECT_NO_THROW(make_method(description.name, bare, 1, setup_with(10)));
+    } else {
+      EXPECT_THROW(make_method(description.name, bare, 1, setup_with(10)), UsageError);
+    }
+  }
+}
+
+TEST_F(MethodTest, TwoClockSearchFindsAnOptimumInsideTheRange) {
+  double worst = 0;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const Searched result = run("two-clock", space, setup_with(100), 100, seed);
+    ASSERT_TRUE(result.answer);
+    worst = std::max(worst, result.evaluations[*result.answer].quantities.at("energy").value / least_energy(space) - 1);
+  }
+  EXPECT_LT(worst, 0.01);
+}
+
+TEST_F(MethodTest, ModelSteeringSearchesFewClocksNearTheOptimum) {
+  const Searched result = run("model-steered", space, setup_with(120), 120);
+  ASSERT_TRUE(result.answer);
+  EXPECT_LT(result.evaluations[*result.answer].quantities.at("energy").value, 1.01 * least_energy(space));
+  std::set<double> clocks;
+  for (std::size_t i = 20; i < result.points.size(); ++i) clocks.insert(clock_of(result.points[i]));
+  EXPECT_LE(clocks.size(), 4U);
+}
+
+TEST_F(MethodTest, WhereClocksWereChosenModelSteeringSearchesThemAll) {
+  MethodSetup setup = setup_with(100);
+  setup.clocks_are_chosen = true;
+  const Searched steered = run("model-steered", space, setup, 40);
+  EXPECT_EQ(steered.points, run("energy-to-solution", space, setup, 40).points);
+}
+
+TEST_F(MethodTest, TimeBudgetsAreSharedByWhatEvaluationsTook) {
+  MethodSetup setup = setup_with(0);
+  setup.evaluations.reset();
+  setup.seconds = 60;  // an evaluation takes 1 s
+  const Searched result = run("race-to-idle+clocks", space, setup, 60);
+  std::set<double> clocks;
+  for (const auto& point : result.points) clocks.insert(clock_of(point));
+  EXPECT_GT(clocks.size(), 10U);
+}
+
+TEST_F(MethodTest, WhatIsKnownFromElsewhereIsNotProposed) {
+  const auto method = make_method("energy-at-max", space, 1, setup_with(100));
+  std::set<Point> told;
+  for (Count i = 0; i < space.size(); i += 2) {
+    const Point point = space.point(i);
+    method->tell(point, landscape::evaluate(space, point));
+    told.insert(point);
+  }
+  for (int i = 0; i < 30; ++i) {
+    for (const Point& point : method->ask(1)) {
+      EXPECT_FALSE(told.contains(point));
+      method->tell(point, landscape::evaluate(space, point));
+    }
+  }
+}
+
+TEST(MethodAnswerTest, ARaceAnswersWithTheFastestAndTwoStepsWithTheirVariant) {
+  const auto space = SearchSpace::build(landscape::parameters(), {});
+  std::vector<Evaluation> evaluations;
+  for (const Point& point : {Point{2, 2, 0, 16}, Point{2, 1, 0, 16}, Point{2, 2, 0, 8}, Point{2, 1, 0, 8}}) {
+    evaluations.push_back(landscape::evaluate(space, point));
+  }
+  const auto answer_of = [&](const std::string& method) {
+    MethodAnswer answer(method, {"block", "tile", "unroll", "nvml_gr_clock"}, {});
+    for (const auto& evaluation : evaluations) answer.add(evaluation);
+    return answer.best();
+  };
+  EXPECT_EQ(answer_of("race-to-idle"), 0U);
+  EXPECT_EQ(answer_of("race-to-idle+clocks"), 2U);  // the fast variant, at its better clock
+  EXPECT_EQ(answer_of("energy-to-solution"), 3U);   // the frugal variant
+  EXPECT_FALSE(MethodAnswer("two-clock", {"x"}, {}).best());
+}
+
+TEST(ClockParabolaTest, FindsTheMinimumOfAParabola) {
+  std::vector<std::pair<double, double>> points;
+  for (const double clock : {300.0, 700.0, 1100.0, 1500.0}) {
+    const double x = std::log(clock / 800);
+    points.emplace_back(clock, std::exp(x * x));
+  }
+  EXPECT_NEAR(clock_of_least_cost(points), 800, 1);
+}
+
+TEST(ClockParabolaTest, WithoutAMinimumInsideItIsTheBestPoint) {
+  EXPECT_EQ(clock_of_least_cost(std::vector<std::pair<double, double>>{{300, 3}}), 300);
+  EXPECT_EQ(clock_of_least_cost(std::vector<std::pair<double, double>>{{300, 3}, {600, 2}}), 600);
+  EXPECT_NEAR(clock_of_least_cost(std::vector<std::pair<double, double>>{{300, 3}, {600, 2}, {900, 1.5}}), 900, 1);
+}
+
+}  // namespace
+}  // namespace wattune
