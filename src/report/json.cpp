@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/front.hpp"
 #include "result/order.hpp"
 
 namespace wattune {
@@ -49,6 +50,7 @@ json run_to_json(const RunInfo& run, const std::vector<std::string>& parameter_n
     object["subject_to"] = run.constraints.conditions();
     object["feasible"] = among;
   }
+  if (objectives.size() > 1) object["front"] = front_to_json(analyse_front(evaluations, among, objectives), evaluations);
   if (run.host_watts) object["host_power"] = *run.host_watts;
   if (!run.remarks.empty()) object["remarks"] = run.remarks;
   return object;

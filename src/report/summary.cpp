@@ -10,6 +10,7 @@
 
 #include "problem/quantities.hpp"
 #include "report/format.hpp"
+#include "report/front.hpp"
 #include "report/table.hpp"
 #include "result/metrics.hpp"
 #include "result/order.hpp"
@@ -194,9 +195,10 @@ class Summary {
     }
   }
 
-  /// Rows of evaluations, the unit of each column fitting the first row.
-  [[nodiscard]] std::string table_of(std::span<const std::size_t> rows) const {
+  /// Rows of evaluations, the unit of each column fitting the first row. @param marks one for each row, or none
+  [[nodiscard]] std::string table_of(std::span<const std::size_t> rows, std::span<const std::string> marks = {}) const {
     std::vector<Table::Column> columns = {{"#", Table::Align::right}};
+    if (!marks.empty()) columns.emplace_back("on the front");
     std::vector<Scale> scales;
     for (const auto& name : shown_) {
       Scale scale;
@@ -216,6 +218,7 @@ class Summary {
     for (std::size_t place = 0; place < rows.size(); ++place) {
       const Evaluation& evaluation = evaluations_[rows[place]];
       std::vector<std::string> cells = {std::to_string(place + 1)};
+      if (!marks.empty()) cells.push_back(marks[place]);
       for (std::size_t i = 0; i < shown_.size(); ++i) {
         const auto found = evaluation.quantities.find(shown_[i]);
         cells.push_back(found == evaluation.quantities.end()
@@ -239,20 +242,18 @@ class Summary {
 
   void add_front() {
     if (objectives_.size() < 2) return;
-    auto front = pareto_front(evaluations_, rivals_, objectives_);
-    if (front.empty()) return;
-    std::vector<std::string> names;
-    for (const auto& objective : objectives_) names.push_back(objective.name);
-    text_ += fmt::format("\nPareto front of {}: {}\n", fmt::join(names, ", "), plural(front.size(), "configuration"));
-    if (front.size() > max_front_rows) {
-      std::vector<std::size_t> spread;
-      for (std::size_t i = 0; i < max_front_rows; ++i) {
-        spread.push_back(front[i * (front.size() - 1) / (max_front_rows - 1)]);
-      }
-      front = std::move(spread);
-      text_ += fmt::format("({} of them, spread evenly)\n", max_front_rows);
+    const Front front = analyse_front(evaluations_, rivals_, objectives_);
+    if (front.members.empty()) return;
+    text_ += "\n" + front_title(front) + "\n";
+    const auto places = front_places(front, max_front_rows);
+    if (places.size() < front.members.size()) text_ += fmt::format("({} of them, spread evenly)\n", places.size());
+    std::vector<std::size_t> rows;
+    std::vector<std::string> marks;
+    for (const std::size_t place : places) {
+      rows.push_back(front.members[place].index);
+      marks.push_back(front_mark(front, place));
     }
-    text_ += table_of(front);
+    text_ += table_of(rows, marks) + front_remarks(front, evaluations_);
   }
 
   void add_failures() {

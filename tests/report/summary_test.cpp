@@ -78,9 +78,10 @@ The best 3 of 3 by time
 3  2.750 +- 0.004     300 +- 3     64  column
 
 Pareto front of time, energy: 2 configurations
-#       time (ms)  energy (mJ)  block  layout
-1  1.250 +- 0.004     300 +- 3     64     row
-2  2.500 +- 0.005     200 +- 3     32     row
+#  on the front       time (ms)  energy (mJ)  block  layout
+1  sure          1.250 +- 0.004     300 +- 3     64     row
+2  sure          2.500 +- 0.005     200 +- 3     32     row
+From the best time to the best energy: 100.0 +- 0.8 % longer for 33.3 +- 1.2 % less energy
 
 Failed   count  for example
 compile      2  kernel.cu(3): error:  [31mno tile
@@ -177,6 +178,9 @@ TEST(RunJson, HasTheDocumentedKeys) {
   EXPECT_EQ(object["best"]["energy"]["configuration"]["block"], 32);
   EXPECT_EQ(object["best"]["time"]["quantities"]["time"]["value"], 1.25e-3);
   EXPECT_EQ(object["pareto"], (nlohmann::json{1, 0}));
+  EXPECT_EQ(object["front"]["members"][0], (nlohmann::json{{"index", 1}, {"sure", true}, {"rival", nullptr}}));
+  EXPECT_EQ(object["front"]["knee"], nullptr);
+  EXPECT_DOUBLE_EQ(object["front"]["trade_off"]["time"]["relative"].get<double>(), 1);
   EXPECT_EQ(object["counts"], (nlohmann::json{{"ok", 3}, {"compile", 2}, {"timeout", 1}}));
   EXPECT_EQ(object["space"], (nlohmann::json{{"cartesian", "128"}, {"valid", "96"}}));
 }
