@@ -48,14 +48,14 @@ std::optional<double> supported(const std::vector<double>& clocks, unsigned want
 
 constexpr unsigned highest_clock = 100000;  // MHz; drivers refuse what is no clock at all
 
-/// An application clock, or the default where none is set.
+/// An application clock, or the default where none is set: as on most boards the base clock, above which the board boosts.
 NvmlResult application_clock(NvmlDevice device, int type, unsigned* clock, bool of_default) {
   return call(device, "clock_info", &CallCosts::state, [&](std::uint32_t board) {
     Machine& machine = Machine::instance();
     const Description& description = machine.description(board);
     if (type < 0 || type > static_cast<int>(NvmlClock::memory)) return NvmlResult::not_supported;
     const bool memory = type == static_cast<int>(NvmlClock::memory);
-    const double standard = memory ? description.memory_clocks.back() : description.default_clock;
+    const double standard = memory ? description.memory_clocks.back() : description.base_clock;
     *clock = machine.with_board(board, [&](Board&, const BoardSlot& slot) {
       const double set = memory ? slot.state.application_memory_clock : slot.state.application_sm_clock;
       return megahertz(of_default || set <= 0 ? standard : set);

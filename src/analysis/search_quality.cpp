@@ -86,8 +86,7 @@ SearchRun SearchQuality::judge(const SearchPlan& plan, const SearchTrace& trace)
     const Evaluation* counts = evaluation;
     if (method) {
       method->add(*evaluation);
-      const auto answer = method->best();
-      counts = answer ? trace.evaluations[*answer] : nullptr;
+      counts = method->best();
     }
     const auto value = counts == nullptr ? std::nullopt : objective_value(*counts, objective_);
     if (value) {

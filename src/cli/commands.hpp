@@ -41,6 +41,8 @@ struct TuneArguments {
   std::vector<std::string> maximize;
   std::vector<std::string> subject_to;
   std::optional<double> host_watts;
+  std::string method;                ///< empty: the strategy alone
+  std::optional<double> base_clock;  ///< MHz
   std::string strategy = "auto";
   std::vector<std::string> strategy_options;  ///< key=value
   std::vector<std::string> budget;
@@ -64,8 +66,9 @@ struct TuneArguments {
   bool json = false;
   SettingChoice settings;
   std::string voltage_command;  ///< empty: the default; "none": none
+  bool quiet = false;           ///< no summary
 };
-int run_tune(const TuneArguments& arguments);
+int run_tune(TuneArguments arguments);
 
 struct RestoreArguments {
   bool stale = false;  ///< boards of living runs are no error

@@ -20,6 +20,7 @@
 #include "cli/results_commands.hpp"
 #include "cli/say.hpp"
 #include "kernels/references.hpp"
+#include "method/method.hpp"
 #include "strategy/strategy.hpp"
 #include "tune/runtime.hpp"
 
@@ -97,6 +98,12 @@ void add_space(CLI::App& app, SpaceArguments& arguments) {
       "  wattune space kernels/gemm/problem.json --sample 5 --seed 1");
 }
 
+std::string method_help() {
+  std::string text = "Tuning method: what is searched at which clocks (docs/methods.md); default: the strategy searches everything";
+  for (const auto& method : method_descriptions()) text += fmt::format("\n{}: {}", method.name, method.summary);
+  return text;
+}
+
 std::string strategy_help() {
   std::string text = "Search strategy:";
   for (const auto& strategy : strategy_descriptions()) {
@@ -158,6 +165,11 @@ void add_tune(CLI::App& app, TuneArguments& arguments) {
                       "W that the host draws while it waits for the device: adds energy_with_host, and says whether the "
                       "same configuration is best with it")
       ->type_name("W")
+      ->check(positive_number());
+  command->add_option("--method", arguments.method, method_help())->type_name("NAME")->check(not_empty());
+  command->add_option("--base-clock", arguments.base_clock,
+                      "MHz at which energy-to-solution+clocks begins; default: the board's default application clock")
+      ->type_name("MHZ")
       ->check(positive_number());
   command->add_option("--strategy", arguments.strategy, strategy_help())->capture_default_str();
   command->add_option("--strategy-option", arguments.strategy_options, "Option of the strategy (repeatable)")

@@ -14,6 +14,7 @@
 #include "base/hash.hpp"
 #include "base/interrupt.hpp"
 #include "cli/say.hpp"
+#include "cli/tune_method.hpp"
 #include "problem/quantities.hpp"
 #include "report/json.hpp"
 #include "report/summary.hpp"
@@ -119,7 +120,8 @@ DeviceInfo recorded_device(const Results& results, const std::string& id) {
 
 bool is_replay_device(const std::string& device) { return device.starts_with(prefix); }
 
-int run_tune_replayed(const TuneArguments& arguments) {
+int run_tune_replayed(TuneArguments arguments) {
+  if (!arguments.method.empty() && arguments.minimize.empty() && arguments.maximize.empty()) arguments.minimize = {"energy"};
   if (arguments.host_watts) {
     throw UsageError("--host-power: not with recorded results; define a metric of energy and time in the problem instead");
   }
@@ -127,12 +129,11 @@ int run_tune_replayed(const TuneArguments& arguments) {
   const std::string file = arguments.device.substr(prefix.size());
   const Results results = read_recorded(file);
   const Problem problem = read_space(arguments, results);
-  const auto objectives = choose_recorded_objectives(arguments, problem, results);
+  const auto objectives = method_objectives(arguments, choose_recorded_objectives(arguments, problem, results));
   const ConstraintSet constraints = choose_recorded_constraints(arguments, problem, results, objectives);
   const Budget budget = choose_replay_budget(arguments, problem);
   const auto space = build_space(problem);
-  const StrategySetup setup = strategy_setup(arguments, problem, objectives);
-  const auto strategy = make_strategy(arguments.strategy, space, arguments.seed, setup);
+  const Search search = make_search(arguments, problem, space, objectives, budget, constraints, nullptr);
   ReplayEvaluator evaluator(results, problem.parameter_names(), file);
   const DeviceInfo device = recorded_device(results, arguments.device);
   Journal journal =
@@ -143,10 +144,10 @@ int run_tune_replayed(const TuneArguments& arguments) {
   for (const auto& objective : objectives) {
     names.push_back((objective.direction == Direction::minimize ? "minimize " : "maximize ") + objective.name);
   }
-  say("Tuning '{}' on recorded results ({}{}): {}; {} of {} points valid, {} evaluations recorded; strategy {}, seed {}; budget {}; "
+  say("Tuning '{}' on recorded results ({}{}): {}; {} of {} points valid, {} evaluations recorded; {}, seed {}; budget {}; "
       "output {}\n",
       problem.name, file, device.name.empty() ? "" : ", " + device.name, fmt::join(names, ", "), to_string(space.size()),
-      to_string(space.cartesian()), results.evaluations.size(), arguments.strategy, arguments.seed, to_string(budget),
+      to_string(space.cartesian()), results.evaluations.size(), search_text(arguments), arguments.seed, to_string(budget),
       journal.file().parent_path().string());
 
   TuneOptions options;
@@ -154,11 +155,11 @@ int run_tune_replayed(const TuneArguments& arguments) {
   options.constraints = constraints;
   options.objectives = objectives;
   options.clock = &evaluator.clock();
-  options.run = run_key(arguments.strategy, arguments.seed, objectives, setup.options, constraints.conditions());
+  options.run = search.run;
   options.keep_going = true;  // nothing is built
   options.wake_fd = interrupt.fd();
   options.interrupted = [&] { return interrupt.signal() != 0; };
-  const TuneResult result = tune(problem, space, *strategy, evaluator, journal, options);
+  const TuneResult result = tune(problem, space, *search.strategy, evaluator, journal, options);
 
   RunInfo run;
   run.problem = problem.name;
@@ -175,8 +176,12 @@ int run_tune_replayed(const TuneArguments& arguments) {
   run.constraints = constraints;
   run.reused = result.state.reused;
   run.interrupted = result.interrupted;
+  const auto found = method_found(arguments, problem, objectives, result.evaluations);
+  if (found) run.remarks.push_back(found->text(problem.parameter_names()));
   if (arguments.json) {
-    fmt::print("{}", json_text(run_to_json(run, problem.parameter_names(), result.evaluations, objectives)));
+    auto object = run_to_json(run, problem.parameter_names(), result.evaluations, objectives);
+    if (found) object["method"] = found->to_json(problem.parameter_names());
+    fmt::print("{}", json_text(object));
   } else {
     SummaryOptions summary_options;
     summary_options.top = arguments.top;

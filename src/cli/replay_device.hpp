@@ -11,6 +11,6 @@ namespace wattune::cli {
 bool is_replay_device(const std::string& device);
 
 /// run_tune() with them. Options of compiling and measuring have no effect.
-int run_tune_replayed(const TuneArguments& arguments);
+int run_tune_replayed(TuneArguments arguments);
 
 }  // namespace wattune::cli

@@ -15,6 +15,7 @@
 #include "cli/commands.hpp"
 #include "cli/replay_device.hpp"
 #include "cli/say.hpp"
+#include "cli/tune_method.hpp"
 #include "cli/tune_settings.hpp"
 #include "evaluate/extensions.hpp"
 #include "report/json.hpp"
@@ -53,7 +54,8 @@ void add_host_energy(Problem& problem, double watts) {
 bool wants_energy(const TuneArguments& arguments, const std::vector<Objective>& objectives,
                   const ConstraintSet& constraints, const Problem& problem) {
   const bool asked = needs_meter(objectives, problem) || needs_meter(constraints, problem) || arguments.host_watts;
-  const bool needed = asked && !arguments.verify_only;
+  const bool for_method = !arguments.method.empty() && arguments.meter != "none";  // also a race has its energy told
+  const bool needed = (asked || for_method) && !arguments.verify_only;
   if (needed && arguments.meter == "none") {
     throw UsageError("--meter none: an objective or condition needs energy or power; name a meter, or another objective");
   }
@@ -137,9 +139,9 @@ void print_first_line(const Problem& problem, const SearchSpace& space, const De
     names.push_back((objective.direction == Direction::minimize ? "minimize " : "maximize ") + objective.name);
   }
   say(
-      "Tuning '{}' on {} ({}): {}; {} of {} points valid; strategy {}, seed {}; budget {}; meter {}; output {}\n",
+      "Tuning '{}' on {} ({}): {}; {} of {} points valid; {}, seed {}; budget {}; meter {}; output {}\n",
       problem.name, device.id, device.name + (device.simulated ? ", simulated" : ""), fmt::join(names, ", "), to_string(space.size()),
-      to_string(space.cartesian()), arguments.strategy, arguments.seed, to_string(budget), meter,
+      to_string(space.cartesian()), search_text(arguments), arguments.seed, to_string(budget), meter,
       folder.string());
 }
 
@@ -163,12 +165,16 @@ void print_profile(const Profile& profile, double seconds) {
 }
 
 /// Prints results as asked, then what ended the run early, if anything did. @return the exit code.
-int print_results(const TuneArguments& arguments, const Problem& problem, const RunInfo& run, const TuneResult& result,
+int print_results(const TuneArguments& arguments, const Problem& problem, RunInfo run, const TuneResult& result,
                   const std::vector<Objective>& objectives) {
   const auto names = problem.parameter_names();
+  const auto found = method_found(arguments, problem, objectives, result.evaluations);
+  if (found) run.remarks.push_back(found->text(names));
   if (arguments.json) {
-    fmt::print("{}", json_text(run_to_json(run, names, result.evaluations, objectives)));
-  } else {
+    auto object = run_to_json(run, names, result.evaluations, objectives);
+    if (found) object["method"] = found->to_json(names);
+    fmt::print("{}", json_text(object));
+  } else if (!arguments.quiet) {
     SummaryOptions options;
     options.top = arguments.top;
     winsize size{};
@@ -187,8 +193,9 @@ void measure_again(const TuneArguments& arguments, const Problem& problem, const
                    const std::vector<Objective>& objectives, Evaluator& evaluator, Journal& journal, TuneResult& result,
                    const TuneOptions& run) {
   std::vector<Objective> metered;
-  std::copy_if(objectives.begin(), objectives.end(), std::back_inserter(metered),
-               [&](const Objective& objective) { return needs_meter({objective}, problem); });
+  std::copy_if(objectives.begin(), objectives.end(), std::back_inserter(metered), [&](const Objective& objective) {
+    return needs_meter({objective}, problem) || !arguments.method.empty();
+  });
   if (metered.empty() || arguments.finalists == 0 || result.interrupted || result.error) return;
   FinalistOptions options;
   options.count = arguments.finalists;
@@ -197,7 +204,16 @@ void measure_again(const TuneArguments& arguments, const Problem& problem, const
   options.interrupted = run.interrupted;
   options.on_note = run.on_note;
   try {
-    measure_finalists(problem, space, metered, evaluator, journal, result, options);
+    if (arguments.method.empty()) {
+      measure_finalists(problem, space, metered, evaluator, journal, result, options);
+    } else {
+      TuneResult candidates;
+      candidates.evaluations = method_candidates(arguments, problem, objectives, result.evaluations);
+      const std::size_t known = candidates.evaluations.size();
+      measure_finalists(problem, space, metered, evaluator, journal, candidates, options);
+      std::copy(candidates.evaluations.begin() + static_cast<std::ptrdiff_t>(known), candidates.evaluations.end(),
+                std::back_inserter(result.evaluations));
+    }
     journal.flush();
   } catch (const Error&) {
     result.error = std::current_exception();
@@ -210,7 +226,7 @@ StrategySetup strategy_setup(const TuneArguments& arguments, const Problem& prob
   return setup;
 }
 
-int run_tune(const TuneArguments& arguments) {
+int run_tune(TuneArguments arguments) {
   if (is_replay_device(arguments.device)) return run_tune_replayed(arguments);
   const Interrupt interrupt;
   const double began = monotonic_seconds();
@@ -221,15 +237,14 @@ int run_tune(const TuneArguments& arguments) {
   check_extensions(problem);
   const ScratchFolder scratch;
   const auto clock = prepare_simulation(chosen.device, scratch.path());
-  choose_settings(arguments, chosen);
-  const auto objectives = objectives_of(arguments, chosen);
+  choose_method_settings(arguments, chosen);
+  const auto objectives = method_objectives(arguments, objectives_of(arguments, chosen));
   const auto constraints = choose_constraints(problem, arguments.subject_to, objectives);
   if (arguments.host_watts) add_host_energy(problem, *arguments.host_watts);
   const Budget budget = choose_budget(arguments, problem);
   const auto space = build_space(problem);
   if (const auto warning = use_valid_default(problem, space)) say("wattune: warning: {}\n", *warning);
-  const StrategySetup setup = strategy_setup(arguments, problem, objectives);
-  const auto strategy = make_strategy(arguments.strategy, space, arguments.seed, setup);
+  const Search search = make_search(arguments, problem, space, objectives, budget, constraints, &chosen);
   const fs::path folder = choose_output(arguments, problem);
   auto progress_options = ProgressOptions::for_stderr();
   progress_options.objective = objectives.front();
@@ -250,7 +265,8 @@ int run_tune(const TuneArguments& arguments) {
   live.abandon_factor = choose_abandon_factor(arguments, objectives, problem);
   live.limit_by_fastest = arguments.abandon_above ? *arguments.abandon_above > 0 : arguments.strategy != "brute_force";
   // What is certainly not the best may be needed to meet a condition.
-  live.skip_hopeless = !arguments.no_skip && constraints.empty() && !arguments.host_watts && arguments.strategy != "brute_force" && objectives.size() == 1 &&
+  // A method may need the energy at clocks where it is not the least.
+  live.skip_hopeless = !arguments.no_skip && arguments.method.empty() && constraints.empty() && !arguments.host_watts && arguments.strategy != "brute_force" && objectives.size() == 1 &&
                        objectives.front().name == "energy" && objectives.front().direction == Direction::minimize;
   live.log_file = (folder / "wattune.log").string();
   live.environment = scratch.environment();
@@ -272,7 +288,7 @@ int run_tune(const TuneArguments& arguments) {
   options.constraints = constraints;
   options.objectives = objectives;
   options.clock = clock.get();
-  options.run = run_key(arguments.strategy, arguments.seed, objectives, setup.options, constraints.conditions());
+  options.run = search.run;
   options.keep_going = arguments.keep_going;
   if (live.energy) {
     options.reference_every_seconds = live.settings ? reference_every_seconds_with_settings : reference_every_seconds;
@@ -292,7 +308,7 @@ int run_tune(const TuneArguments& arguments) {
   DeathLog deaths(journal.file(), problem.parameter_names());
   evaluator.remember_deaths(deaths);
   const double tuning_began = monotonic_seconds();
-  TuneResult result = tune(problem, space, *strategy, evaluator, journal, options);
+  TuneResult result = tune(problem, space, *search.strategy, evaluator, journal, options);
   if (live.energy) measure_again(arguments, problem, space, objectives, evaluator, journal, result, options);
   give_back_settings(chosen, result);
   progress.finish();

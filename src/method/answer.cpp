@@ -1,5 +1,6 @@
 #include "method/answer.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "strategy/record.hpp"
@@ -15,39 +16,63 @@ MethodAnswer::MethodAnswer(const std::string& method, const std::vector<std::str
   }
 }
 
-std::size_t MethodAnswer::add(const Evaluation& evaluation) {
-  Row row{{}, {}, cost_of(evaluation, speed_), cost_of(evaluation, efficiency_)};
-  if (method_.is_two_step) {
-    std::vector<Value> variant;
-    std::vector<Value> settings;
-    for (std::size_t i = 0; i < evaluation.configuration.size(); ++i) {
-      (is_setting_[i] ? settings : variant).push_back(evaluation.configuration[i]);
+void MethodAnswer::add(const Evaluation& evaluation) {
+  Row row{&evaluation, {}, {}, cost_of(evaluation, speed_), cost_of(evaluation, efficiency_)};
+  std::vector<Value> variant;
+  std::vector<Value> settings;
+  for (std::size_t i = 0; i < evaluation.configuration.size(); ++i) {
+    (is_setting_[i] ? settings : variant).push_back(evaluation.configuration[i]);
+  }
+  append_key(row.variant, variant);
+  append_key(row.settings, settings);
+  if (evaluation.tier == "final") {
+    const auto same = std::ranges::find_if(
+        rows_, [&](const Row& each) { return each.variant == row.variant && each.settings == row.settings; });
+    if (same != rows_.end()) {
+      if (evaluation.ok()) *same = std::move(row);
+      return;
     }
-    append_key(row.variant, variant);
-    append_key(row.settings, settings);
   }
   rows_.push_back(std::move(row));
-  return rows_.size() - 1;
 }
 
-std::optional<std::size_t> MethodAnswer::best() const {
-  const auto least = [&](auto cost, auto among) {
-    std::optional<std::size_t> best;
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      if (std::isfinite(cost(rows_[i])) && among(rows_[i]) && (!best || cost(rows_[i]) < cost(rows_[*best]))) best = i;
-    }
-    return best;
-  };
-  const auto speed = [](const Row& row) { return row.speed; };
-  const auto efficiency = [](const Row& row) { return row.efficiency; };
-  const auto all = [](const Row&) { return true; };
-  if (method_.for_time) return least(speed, all);
-  if (!method_.is_two_step) return least(efficiency, all);
-  const auto where_it_began = [&](const Row& row) { return row.settings == rows_.front().settings; };
-  const auto first = method_.first_for_time ? least(speed, where_it_began) : least(efficiency, where_it_began);
-  if (!first) return std::nullopt;
-  const auto best = least(efficiency, [&](const Row& row) { return row.variant == rows_[*first].variant; });
-  return best ? best : first;
+namespace {
+
+/// Of the rows that count; null where none has a finite cost.
+template <typename Row, typename Cost, typename Counts>
+const Row* least(const std::vector<Row>& rows, Cost cost, Counts counts) {
+  const Row* best = nullptr;
+  for (const Row& row : rows) {
+    if (std::isfinite(cost(row)) && counts(row) && (best == nullptr || cost(row) < cost(*best))) best = &row;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::optional<std::string> MethodAnswer::chosen_variant() const {
+  const Row* chosen = least(
+      rows_, [&](const Row& row) { return method_.first_for_time ? row.speed : row.efficiency; },
+      [&](const Row& row) { return row.settings == rows_.front().settings; });
+  return chosen == nullptr ? std::nullopt : std::optional(chosen->variant);
+}
+
+const Evaluation* MethodAnswer::best() const {
+  const auto variant = method_.is_two_step ? chosen_variant() : std::nullopt;
+  if (method_.is_two_step && !variant) return nullptr;
+  const Row* best = least(
+      rows_, [&](const Row& row) { return method_.for_time ? row.speed : row.efficiency; },
+      [&](const Row& row) { return !variant || row.variant == *variant; });
+  return best == nullptr ? nullptr : best->evaluation;
+}
+
+std::vector<const Evaluation*> MethodAnswer::in_question() const {
+  const auto variant = method_.is_two_step ? chosen_variant() : std::nullopt;
+  std::vector<const Evaluation*> result;
+  for (const Row& row : rows_) {
+    if (!variant || row.variant == *variant) result.push_back(row.evaluation);
+  }
+  return result;
 }
 
 }  // namespace wattune

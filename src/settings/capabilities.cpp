@@ -67,6 +67,7 @@ json to_json(const Capabilities& c) {
                  {"driver", c.driver},
                  {"simulated", c.simulated},
                  {"sm_clocks", c.sm_clocks},
+                 {"default_sm_clock", c.default_sm_clock},
                  {"memory_clocks", c.memory_clocks},
                  {"power_limit_default", c.power_limit_default},
                  {"power_limit_now", c.power_limit_now},
@@ -86,6 +87,7 @@ Capabilities capabilities_from_json(const json& j) {
     j.at("driver").get_to(c.driver);
     j.at("simulated").get_to(c.simulated);
     j.at("sm_clocks").get_to(c.sm_clocks);
+    c.default_sm_clock = j.value("default_sm_clock", 0.0);  // servers of earlier versions do not tell it
     j.at("memory_clocks").get_to(c.memory_clocks);
     j.at("power_limit_default").get_to(c.power_limit_default);
     j.at("power_limit_now").get_to(c.power_limit_now);
@@ -126,6 +128,7 @@ json edge_json(const Capabilities& c) {
                    {"route", c.route.empty() ? json(nullptr) : json(c.route)},
                    {"routes", routes}}}};
   if (!c.refused.empty()) result["may_set"]["refused"] = c.refused;
+  if (c.default_sm_clock > 0) result["default_sm_clock_mhz"] = c.default_sm_clock * 1e-6;
   if (c.power_limit) {
     result["power_limit_w"] = {
         {"min", c.power_limit->least}, {"max", c.power_limit->most}, {"default", c.power_limit_default}};

@@ -30,6 +30,7 @@ struct Capabilities {
   std::string driver;
   bool simulated = false;
   std::vector<double> sm_clocks;      ///< at the highest memory clock
+  double default_sm_clock = 0;        ///< the default application clock: the base clock on most boards; 0: not told
   std::vector<double> memory_clocks;
   std::optional<SettingRange> power_limit;   ///< what the board accepts
   double power_limit_default = 0;

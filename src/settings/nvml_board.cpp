@@ -55,6 +55,11 @@ void read_clocks(const NvmlBoardAccess& access, Capabilities& capabilities) {
   capabilities.sm_clocks = clocks_of([&](unsigned* count, unsigned* list) {
     return reader.supported_sm_clocks(access.device, highest, count, list);
   });
+  unsigned megahertz = 0;
+  if (reader.default_application_clock != nullptr &&
+      reader.default_application_clock(access.device, NvmlClock::sm, &megahertz) == NvmlResult::success) {
+    capabilities.default_sm_clock = megahertz * 1e6;
+  }
 }
 
 void read_power_limits(const NvmlBoardAccess& access, Capabilities& capabilities) {
