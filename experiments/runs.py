@@ -1,5 +1,6 @@
 """What the experiments share: they run wattune as a user would, and read the results that it leaves."""
 
+import argparse
 import csv
 import hashlib
 import json
@@ -11,6 +12,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 GEMM = ROOT / "kernels" / "gemm" / "problem.json"
+SYNTHETIC = ROOT / "kernels" / "fma_chain" / "problem.json"
 PAGES = ROOT / "docs" / "experiments"
 
 
@@ -137,6 +139,13 @@ def read_results(file):
     return rows
 
 
+def hungriest(rows, problem):
+    """The configuration that draws most power, as `wattune space --list` would print it, titles first."""
+    best = max(rows, key=lambda row: row["power"])
+    names = [parameter["Name"] for parameter in json.loads(problem.read_text())["ConfigurationSpace"]["TuningParameters"]]
+    return ["\t".join(names), "\t".join(str(best[name]) for name in names)]
+
+
 # Output ---------------------------------------------------------------------------------------------------------------
 
 def write_csv(file, titles, rows):
@@ -150,6 +159,75 @@ def write_csv(file, titles, rows):
 def write_json(file, value):
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(value, indent=1) + "\n")
+
+
+def table(titles, rows):
+    """In Markdown."""
+    lines = [titles, ["---"] * len(titles), *rows]
+    return "".join("| " + " | ".join(str(cell) for cell in line) + " |\n" for line in lines)
+
+
+def percent(share, sign=False):
+    """0.123 as "12.3 %"."""
+    return f"{100 * share:{'+' if sign else ''}.1f} %"
+
+
+class Experiment:
+    """The options that the experiments share, and the page on which one tells what it found."""
+
+    def __init__(self, name, description, variants=1000, devices=()):
+        """`devices` are those of the paper's figure, without "sim:"."""
+        parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+        parser.add_argument("-o", "--output", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent / "results",
+                            help="folder for measurements and data, kept for the next time (default: experiments/results)")
+        parser.add_argument("--pages", type=pathlib.Path, help="folder for the page (default: docs/experiments, with --quick the output folder)")
+        parser.add_argument("--quick", action="store_true", help="few variants: to see that it works, not for its numbers")
+        parser.add_argument("--variants", type=int, help=f"of the kernel, drawn at random with a fixed seed (default {variants})")
+        parser.add_argument("--devices", default=",".join(devices), help="simulated GPUs (default: %(default)s)")
+        self.extend(parser)
+        self.given = parser.parse_args()
+        self.name = name
+        self.quick = self.given.quick
+        self.devices = [device for device in self.given.devices.split(",") if device]
+        self.variants = self.given.variants or (12 if self.quick else variants)
+        self.output = self.given.output / ("quick" if self.quick else "full")
+        self.data = self.output / name
+        self.pages = self.given.pages or (self.output if self.quick else PAGES)
+
+    def extend(self, parser):
+        """Options of one experiment."""
+
+    def enumeration(self, device, clocks=None, limits=None, problem=GEMM, variants=None, tag=""):
+        """Every variant at every setting: measured now, or read if an experiment has done so before."""
+        import enumerate as enumeration  # not the built-in function, but the script beside this one
+        variants = variants or self.variants
+        axis = f"clocks-{clocks}" if clocks else f"limits-{limits}"
+        folder = self.output / "enumerations" / "-".join([device, problem.parent.name + tag, str(variants), axis.replace(":", "n").replace(",", "_")])
+        print(f"{self.name}: {device}, {variants} variants of {problem.parent.name}, {axis}", file=sys.stderr)
+        return enumeration.enumerate_space(f"sim:{device}", folder, variants, 1, clocks, limits, problem, quiet=True)
+
+    def synthetic(self, device):
+        """A problem file of the synthetic kernel's variant that draws most power on a device."""
+        problem = self.output / "synthetic" / device / "problem.json"
+        rows = read_results(self.enumeration(device, clocks=":2", problem=SYNTHETIC, variants=12 if self.quick else 432))
+        subset_of(SYNTHETIC, 1, 0, problem, rows=hungriest(rows, SYNTHETIC))
+        return problem
+
+    def sample(self):
+        return f"{self.variants} of the 17,472 valid GEMM variants, drawn at random,"
+
+    def write(self, title, text, charts=()):
+        """Writes the page, and charts beside it: (file name, chart)."""
+        words = [f"experiments/{self.name}.py"] + sys.argv[1:]
+        head = (f"# {title}\n\n**Simulated**: no GPU was measured. GPUs are those of [simulated-gpus.md](../simulated-gpus.md), which are fitted to published "
+                f"curves of clock, power and voltage; how fast and how busy a variant of a kernel is was made up. So shapes and mechanisms can be "
+                f"compared with the paper's, single numbers cannot.\n\nThis page was written by\n\n    {' '.join(words)}\n\n")
+        for file, chart in charts:
+            chart.write(self.pages / file)
+        self.pages.mkdir(parents=True, exist_ok=True)
+        page = self.pages / f"{self.name}.md"
+        page.write_text(head + text.strip() + "\n")
+        print(page)
 
 
 def main(body):
