@@ -68,7 +68,34 @@ struct TuneArguments {
   std::string voltage_command;  ///< empty: the default; "none": none
   bool quiet = false;           ///< no summary
 };
-int run_tune(TuneArguments arguments);
+/// What a run has found, for commands that make several.
+struct TuneOutcome {
+  std::string device_name;
+  std::vector<std::string> parameter_names;
+  std::vector<ParameterKind> kinds;
+  std::size_t settings = 1;  ///< combinations of device settings
+  std::vector<Objective> objectives;
+  std::vector<Evaluation> evaluations;
+  bool interrupted = false;
+};
+/// @param outcome filled as far as the run came, where it is not null
+int run_tune(TuneArguments arguments, TuneOutcome* outcome = nullptr);
+
+struct CalibrateArguments {
+  std::string device;  ///< empty: the best CUDA GPU
+  std::string form = "free";
+  std::size_t samples = 10;
+  bool two_stage = false;
+  std::string width = "10%";
+  std::size_t count = 10;
+  bool stored = false;
+  bool no_probe = false;
+  std::string compiler = "auto";
+  SettingChoice settings;
+  std::string voltage_command;
+  bool json = false;
+};
+int run_calibrate(const CalibrateArguments& arguments);
 
 struct RestoreArguments {
   bool stale = false;  ///< boards of living runs are no error

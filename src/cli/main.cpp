@@ -16,6 +16,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "cli/commands.hpp"
+#include "cli/compare.hpp"
 #include "expr/nearest_name.hpp"
 #include "cli/results_commands.hpp"
 #include "cli/say.hpp"
@@ -112,16 +113,8 @@ std::string strategy_help() {
   return text;
 }
 
-/// Options of `tune` and `run` alike.
-void add_settings(CLI::App& command, SettingChoice& choice, bool many) {
-  const std::string values = many ? "a list (A,B,C), a range (LO:HI), N values of a range (LO:HI:N), N of all (:N), or all"
-                                  : "one value";
-  auto add = [&](const char* name, std::string& text, const std::string& what) {
-    command.add_option(name, text, what + values)->type_name("VALUES")->check(not_empty());
-  };
-  add("--clocks", choice.clocks, "SM clocks in MHz: ");
-  add("--memory-clocks", choice.memory_clocks, "Memory clocks in MHz: ");
-  add("--power-limits", choice.power_limits, "Power limits in W: ");
+/// How settings may be made: options of all commands that make any.
+void add_permission(CLI::App& command, SettingChoice& choice) {
   command.add_flag("--allow-settings", choice.allowed,
                    "Allow clocks and power limits to be changed; they are put back at the end, however that comes");
   command.add_option("--settings-wait", choice.wait_seconds,
@@ -140,6 +133,19 @@ void add_settings(CLI::App& command, SettingChoice& choice, bool many) {
                      "MHz that the SM clock is locked to by somebody else, and is locked to again at the end")
       ->type_name("MHZ")
       ->check(not_empty());
+}
+
+/// Options of `tune` and `run` alike.
+void add_settings(CLI::App& command, SettingChoice& choice, bool many) {
+  const std::string values = many ? "a list (A,B,C), a range (LO:HI), N values of a range (LO:HI:N), N of all (:N), or all"
+                                  : "one value";
+  auto add = [&](const char* name, std::string& text, const std::string& what) {
+    command.add_option(name, text, what + values)->type_name("VALUES")->check(not_empty());
+  };
+  add("--clocks", choice.clocks, "SM clocks in MHz: ");
+  add("--memory-clocks", choice.memory_clocks, "Memory clocks in MHz: ");
+  add("--power-limits", choice.power_limits, "Power limits in W: ");
+  add_permission(command, choice);
 }
 
 void add_tune(CLI::App& app, TuneArguments& arguments) {
@@ -248,6 +254,85 @@ void add_tune(CLI::App& app, TuneArguments& arguments) {
       "  wattune tune kernels/gemm/problem.json --device cuda:0 --minimize energy --minimize time --budget 200,30min");
 }
 
+void add_calibrate(CLI::App& app, CalibrateArguments& arguments) {
+  auto* command = app.add_subcommand("calibrate", "Measure a GPU's power over its clocks: the ridge, the clocks worth searching");
+  command->add_option("--device", arguments.device, "Device as 'wattune devices' names it; default: the first CUDA GPU")
+      ->check(not_empty());
+  command->add_option("--form", arguments.form, "Form of the power model: free, paper or leakage (docs/model.md)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"free", "paper", "leakage"}));
+  command->add_option("--samples", arguments.samples, "Clocks at which each of the two kernels is measured")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(whole_number(8, 1000));
+  command->add_flag("--two-stage", arguments.two_stage,
+                    "Measure half of them spread over all clocks, the other half around the ridge that these suggest");
+  command->add_option("--width", arguments.width, "How far from the predicted optimum clocks are recommended, on either side")
+      ->type_name("P%")
+      ->capture_default_str();
+  command->add_option("--count", arguments.count, "How many clocks are recommended at most")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(whole_number(1, 1000000));
+  command->add_flag("--stored", arguments.stored, "Show the calibration that is kept of this GPU or its model; set and measure nothing");
+  command->add_flag("--no-probe", arguments.no_probe, "Do not probe power sensors that are not known yet (about 40 s)");
+  add_permission(*command, arguments.settings);
+  command->add_flag("--assume-no-lock", arguments.settings.assume_no_lock,
+                    "Do not look whether somebody else has locked the clock");
+  command->add_option("--voltage-command", arguments.voltage_command,
+                      "Command that prints the GPU's voltage, as of tune; none: the ridge is found from power alone")
+      ->type_name("CMD")
+      ->check(not_empty());
+  command->add_option("--compiler", arguments.compiler, "CUDA compiler: nvrtc, nvcc, or auto (NVRTC, else nvcc)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "nvrtc", "nvcc"}));
+  command->add_flag("--json", arguments.json, "One JSON object on stdout");
+  command->footer(
+      "It is kept in WATTUNE_CALIBRATION_DIR (default ~/.cache/wattune/calibrations), for --clocks ridge and --clocks auto.\n"
+      "Other work on the device would disturb it.\n"
+      "Examples:\n"
+      "  wattune calibrate --device cuda:0 --allow-settings\n"
+      "  wattune calibrate --device sim:a100-pcie-40gb --allow-settings --two-stage\n"
+      "  wattune calibrate --stored --form leakage --json");
+}
+
+void add_compare(CLI::App& app, CompareArguments& arguments) {
+  auto* command = app.add_subcommand("compare", "Tuning methods side by side: race-to-idle, energy-to-solution and the others");
+  TuneArguments& tune = arguments.tune;
+  command->add_option("RESULTS", arguments.inputs, "Result files (journal, Kernel Tuner cache, T4, CSV); with --device one problem file")
+      ->required();
+  std::vector<std::string> names;
+  for (const auto& method : method_descriptions()) names.push_back(method.name);
+  command->add_option("--method", arguments.methods, fmt::format("Only these, separated by commas: {}", fmt::join(names, ", ")))
+      ->type_name("A,B")
+      ->delimiter(',');
+  command->add_option("--minimize", tune.minimize, "What is to be efficient; default: energy")->type_name("NAME")->allow_extra_args(false);
+  command->add_option("--maximize", tune.maximize, "The same, for example GFLOP/J")->type_name("NAME")->allow_extra_args(false);
+  command->add_option("--base-clock", tune.base_clock,
+                      "MHz at which energy-to-solution+clocks begins; default, of runs: the board's default application clock")
+      ->type_name("MHZ")
+      ->check(positive_number());
+  command->add_flag("--common-clock", arguments.common_clock,
+                    "Also the one clock at which all these files' kernels together need least energy, one launch of each");
+  command->add_option("--device", tune.device, "Run every method in turn on this device")->check(not_empty());
+  command->add_option("--budget", tune.budget, "Of each run, as of tune; default: 10min")->type_name("BUDGET")->allow_extra_args(false);
+  command->add_option("--strategy", tune.strategy, "Strategy that searches within methods")->capture_default_str();
+  command->add_option("--seed", tune.seed, "Seed of the strategy")->type_name("")->capture_default_str()->check(whole_number(0, any));
+  command->add_option("--problem-size", tune.problem_size, "Replaces the file's ProblemSize")->type_name("X,Y,Z")->check(not_empty());
+  command->add_option("-o,--output", tune.output, "Folder for the runs' journals, a folder each; default: beside the problem file")
+      ->type_name("DIR")
+      ->check(not_empty());
+  add_settings(*command, tune.settings, true);
+  command->add_flag("--json", arguments.json, "One JSON object on stdout");
+  command->footer(
+      "Of results with every configuration each method is worked out as if it had tried all that it may; of journals of runs\n"
+      "with --method what each run has found is shown. docs/methods.md describes both.\n"
+      "Examples:\n"
+      "  wattune compare cache.json.gz --maximize TFLOPS/J --base-clock 1500\n"
+      "  wattune compare beamformer.jsonl correlator.jsonl --common-clock\n"
+      "  wattune compare kernels/gemm/problem.json --device cuda:0 --allow-settings --clocks :20 --budget 200");
+}
+
 void add_restore(CLI::App& app, RestoreArguments& arguments) {
   auto* command = app.add_subcommand("restore", "Put clocks and power limits back after a crash that nothing could catch");
   command->add_flag("--stale", arguments.stale, "Say nothing of devices that living runs use: for epilogs of batch jobs");
@@ -295,6 +380,10 @@ int run(int argc, char** argv) {
   add_devices(app, devices);
   add_space(app, space);
   add_tune(app, tune);
+  CalibrateArguments calibrate;
+  add_calibrate(app, calibrate);
+  CompareArguments compare;
+  add_compare(app, compare);
   ResultsCommands results;
   results.add_to(app);
   RestoreArguments restore;
@@ -321,6 +410,8 @@ int run(int argc, char** argv) {
   }
   if (app.got_subcommand("devices")) return run_devices(devices);
   if (app.got_subcommand("space")) return run_space(space);
+  if (app.got_subcommand("calibrate")) return run_calibrate(calibrate);
+  if (app.got_subcommand("compare")) return run_compare(compare);
   if (app.got_subcommand("restore")) return run_restore(restore);
   if (app.got_subcommand("run")) return run_run(run_arguments);
   if (app.got_subcommand("wattuned")) return run_wattuned(wattuned);

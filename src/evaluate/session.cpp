@@ -226,7 +226,7 @@ std::optional<Failure> Session::Impl::evaluate(const CompileResult& binary, cons
   }
   if (auto failed = settle(*steps, evaluation, phases)) return failed;
   // The outputs are judged while power rises, where there is something to wait for.
-  if (meter != nullptr && !options.verify_only && arguments.resets().empty()) {
+  if (meter != nullptr && !options.verify_only && !wanted.only_time && arguments.resets().empty()) {
     return loop(*steps, run_seconds, evaluation, phases);
   }
   if (auto failed = judge(*steps, evaluation)) return failed;
@@ -363,6 +363,7 @@ std::optional<Failure> Session::Impl::time(const Steps& steps, Evaluation& evalu
         quantity(summary.deviation, "s", std::numeric_limits<double>::quiet_NaN(), n);
   }
   warm->batch.reset();
+  if (wanted.only_time) return flag_changing_work(steps, drifts(samples->seconds), evaluation);
   if (meter != nullptr) {
     phases.begin("energy");
     if (auto failed = measure(steps, evaluation)) return failed;

@@ -46,7 +46,8 @@ struct EvaluateOptions {
   /// J a launch: what certainly uses more is not measured further. Its energy is flagged "abandoned_early"; where
   /// idle power alone would be too much there is none, but an energy_bound.
   std::optional<double> hopeless_energy = std::nullopt;
-  bool exact = false;  ///< an energy window of final_seconds
+  bool exact = false;      ///< an energy window of final_seconds
+  bool only_time = false;  ///< neither energy nor what observers see
 };
 
 /// Reference outputs computed on the host. Arguments come as their initial bytes in the problem's order (local memory:

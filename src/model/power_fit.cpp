@@ -9,8 +9,8 @@
 #include <numeric>
 
 #include "base/error.hpp"
-#include "model/ridge_search.hpp"
 #include "base/student.hpp"
+#include "model/ridge_search.hpp"
 
 namespace wattune {
 
@@ -284,6 +284,9 @@ class PowerFitter {
     auto& warnings = result_.warnings;
     if (form_ == PowerForm::free && result_.model.base_w <= 0) {
       warnings.emplace_back("the data cannot tell P_idle, which comes out as 0: sample lower clocks");
+    }
+    if (form_ == PowerForm::leakage && !measured_voltage_) {
+      warnings.emplace_back("without measured voltage P_0 and l cannot be told apart: only their sum below the ridge counts");
     }
     const bool no_ridge = measured_voltage_ ? result_.ridge_interval.low_open : line_fits_as_well();
     if (no_ridge) {

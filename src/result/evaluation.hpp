@@ -28,7 +28,7 @@ struct Evaluation {
   std::vector<Value> configuration;  ///< in the order of the parameters
   Outcome outcome = Outcome::ok;
   std::string message;          ///< of a failure; empty otherwise
-  std::string tier = "screen";  ///< screen, final, reference or calibration
+  std::string tier = "screen";  ///< screen, final, clock, timing, reference or calibration
   std::int64_t trial = 0;
   std::string verification;  ///< "verified", "consistent", "unverified", "simulated" (nothing was executed); empty where
                              ///< it did not come to it

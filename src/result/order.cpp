@@ -19,7 +19,7 @@ std::optional<double> cost(const Evaluation& evaluation, const Objective& object
 
 /// How strongly an evaluation stands for its configuration; 0: not at all.
 int rank_of(const Evaluation& evaluation) {
-  if (evaluation.tier == "reference" || evaluation.tier == "calibration") return 0;
+  if (evaluation.tier == "reference" || evaluation.tier == "calibration" || evaluation.tier == "timing") return 0;
   if (!evaluation.ok()) return 1;
   return evaluation.tier == "final" ? 3 : 2;
 }

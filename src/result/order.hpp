@@ -36,8 +36,8 @@ std::vector<std::size_t> pareto_front(std::span<const Evaluation> evaluations, A
                                       std::span<const Objective> objectives);
 
 /// Indices of the evaluations by which configurations compete, in their order. A configuration counts once: by its
-/// latest success in tier `final`, else in tier `screen`, else by its latest evaluation in those tiers. Evaluations of
-/// tiers `reference` and `calibration` serve other ends and do not compete.
+/// latest success in tier `final`, else in tier `screen` or `clock`, else by its latest evaluation in those tiers.
+/// Evaluations of tiers `reference`, `calibration` and `timing` serve other ends and do not compete.
 std::vector<std::size_t> competing(std::span<const Evaluation> evaluations);
 
 }  // namespace wattune

@@ -1,19 +1,15 @@
 #include "sensor/profile.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <system_error>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "driver/library.hpp"
+#include "base/kept_file.hpp"
 
 namespace wattune {
 
@@ -111,26 +107,6 @@ std::string describe(const char* what, const ReadingProfile& reading) {
   }
   if (reading.rise) text += fmt::format(", late by a rise time of {}", milliseconds(*reading.rise));
   return text + fmt::format("; a call takes {:.3g} ms", reading.call * 1e3);
-}
-
-/// For a file name.
-std::string harmless(std::string text) {
-  for (char& c : text) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.';
-    if (!plain) c = '_';
-  }
-  return text;
-}
-
-bool write_whole(const fs::path& file, const std::string& text) {
-  std::ofstream stream(file, std::ios::binary);
-  stream << text;
-  stream.close();
-  return static_cast<bool>(stream);
-}
-
-fs::path file_of(const std::string& board, const std::string& driver, const fs::path& folder) {
-  return folder / (harmless(board) + "_" + harmless(driver) + ".json");
 }
 
 }  // namespace
@@ -258,25 +234,12 @@ SensorProfile sensor_profile_from_json(const json& object) {
   return profile;
 }
 
-fs::path profile_folder() {
-  if (const auto named = environment("WATTUNE_SENSOR_DIR"); !named.empty()) return named;
-  if (const auto cache = environment("WATTUNE_CACHE_DIR"); !cache.empty()) return fs::path(cache) / "sensors";
-  if (const auto cache = environment("XDG_CACHE_HOME"); !cache.empty()) return fs::path(cache) / "wattune" / "sensors";
-  if (const auto home = environment("HOME"); !home.empty()) return fs::path(home) / ".cache" / "wattune" / "sensors";
-  return {};
-}
+fs::path profile_folder() { return kept_folder("WATTUNE_SENSOR_DIR", "sensors"); }
 
 fs::path save_profile(const SensorProfile& profile, const fs::path& folder) {
-  const fs::path file = file_of(profile.board, profile.driver, folder);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  const fs::path aside = file.string() + fmt::format(".{}.tmp", ::getpid());
+  const fs::path file = kept_file(folder, profile.board, profile.driver);
   const std::string text = to_json(profile).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
-  if (!error && !write_whole(aside, text)) error = std::error_code(errno, std::generic_category());
-  if (!error) fs::rename(aside, file, error);
-  if (error) {
-    std::error_code ignored;
-    fs::remove(aside, ignored);
+  if (const auto error = replace_file(file, text)) {
     throw RunError(fmt::format("cannot keep the sensor profile of {} in '{}': {}; name another folder in "
                                "WATTUNE_SENSOR_DIR",
                                profile.board, file.string(), error.message()));
@@ -286,7 +249,7 @@ fs::path save_profile(const SensorProfile& profile, const fs::path& folder) {
 
 std::optional<SensorProfile> load_profile(const std::string& board, const std::string& driver, const fs::path& folder) {
   if (folder.empty()) return std::nullopt;
-  const fs::path file = file_of(board, driver, folder);
+  const fs::path file = kept_file(folder, board, driver);
   std::error_code error;
   if (!fs::is_regular_file(file, error)) return std::nullopt;
   try {

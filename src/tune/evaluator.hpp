@@ -2,6 +2,7 @@
 // What evaluates configurations for the tuner: a device (LiveEvaluator), or recorded results.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -16,7 +17,8 @@ struct Proposal {
   std::vector<Value> configuration;
   std::int64_t number = 0;  ///< how-many-th proposal, from 0
   std::int64_t told = 0;    ///< results the strategy had been told when it proposed this
-  std::string tier = "screen";  ///< "final": to be measured exactly
+  /// "final", "clock" and "calibration": to be measured exactly; "timing": only time is wanted.
+  std::string tier = "screen";
 };
 
 class Evaluator {
@@ -38,5 +40,10 @@ class Evaluator {
   /// @throws Error for what ends a run: a lost device, a faulty problem.
   virtual std::optional<Done> next(double seconds, int wake_fd) = 0;
 };
+
+/// Has one configuration evaluated by an evaluator that holds no other, and waits for it.
+/// @return nothing where `interrupted` says so before it is finished. @throws Error as Evaluator::next().
+std::optional<Evaluator::Done> evaluate_alone(Evaluator& evaluator, Proposal proposal, int wake_fd,
+                                              const std::function<bool()>& interrupted);
 
 }  // namespace wattune

@@ -126,22 +126,16 @@ class Finals {
     proposal.configuration = space_.values(point);
     proposal.tier = tier;
     proposal.number = -1;
-    evaluator_.submit(std::move(proposal));
-    while (evaluator_.held() > 0) {
-      auto done = evaluator_.next(1.0, options_.wake_fd);
-      if (!done) {
-        if (interrupted()) return;
-        continue;
-      }
-      done->evaluation.tier = tier;
-      done->evaluation.trial = next_trial(point, trial);
-      metrics_.apply(done->evaluation);
-      journal_.append(done->evaluation);
-      if (done->evaluation.ok()) {
-        trials_[point].push_back(done->evaluation);
-      } else {
-        failed_[point] = true;
-      }
+    auto done = evaluate_alone(evaluator_, std::move(proposal), options_.wake_fd, [this] { return interrupted(); });
+    if (!done) return;
+    done->evaluation.tier = tier;
+    done->evaluation.trial = next_trial(point, trial);
+    metrics_.apply(done->evaluation);
+    journal_.append(done->evaluation);
+    if (done->evaluation.ok()) {
+      trials_[point].push_back(done->evaluation);
+    } else {
+      failed_[point] = true;
     }
   }
 

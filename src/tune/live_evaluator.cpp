@@ -503,7 +503,9 @@ void LiveEvaluator::send(Entry entry) {
     request["abandon_above"] = *options_.abandon_factor * *fastest;
   }
   if (searching && options_.skip_hopeless && least_energy_) request["hopeless_energy"] = *least_energy_;
-  request["exact"] = current_->proposal.tier == "final";
+  const std::string& tier = current_->proposal.tier;
+  request["exact"] = tier == "final" || tier == "clock" || tier == "calibration";
+  request["only_time"] = tier == "timing";
   profile_.idle_ended(monotonic_seconds() - idle_since_);
   limit_ = options_.phase_timeout_seconds;
   worker_.request(request, WorkerClient::State::evaluating, limit_);

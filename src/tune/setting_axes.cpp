@@ -20,17 +20,6 @@ const Parameter* find_parameter(const Problem& problem, Setting setting) {
   return found == problem.parameters.end() ? nullptr : &*found;
 }
 
-DeviceInfo find_device(const std::string& name) {
-  const auto found = find_devices({backend_of_device(name)});
-  for (const auto& device : found.front().devices) {
-    const bool is_uuid = name.starts_with("GPU-") && device.uuid.starts_with(name);
-    const bool is_pci = name.starts_with("pci:") && device.pci.ends_with(name.substr(4));
-    if (device.id == name || is_uuid || is_pci) return device;
-  }
-  throw DeviceError(fmt::format("--device {}: there is no such device{}{}; 'wattune devices' lists them", name,
-                                found.front().problem.empty() ? "" : ": ", found.front().problem));
-}
-
 void check_allowed(const std::vector<Setting>& wanted, const SettingChoice& choice) {
   std::string what;
   for (const Setting setting : wanted) what += fmt::format("{}{}", what.empty() ? "" : ", ", to_string(setting));

@@ -78,6 +78,17 @@ std::vector<FoundDevices> find_devices(const std::vector<std::string>& backends,
   return all;
 }
 
+DeviceInfo find_device(const std::string& name) {
+  const auto found = find_devices({backend_of_device(name)});
+  for (const auto& device : found.front().devices) {
+    const bool is_uuid = name.starts_with("GPU-") && device.uuid.starts_with(name);
+    const bool is_pci = name.starts_with("pci:") && device.pci.ends_with(name.substr(4));
+    if (device.id == name || is_uuid || is_pci) return device;
+  }
+  throw DeviceError(fmt::format("--device {}: there is no such device{}{}; 'wattune devices' lists them", name,
+                                found.front().problem.empty() ? "" : ": ", found.front().problem));
+}
+
 std::vector<std::string> backends_for(const std::vector<std::string>& languages) {
   std::vector<std::string> backends;
   for (const auto& backend : backend_names()) {

@@ -62,8 +62,8 @@ struct FoundDevices {
 std::vector<FoundDevices> find_devices(const std::vector<std::string>& backends, double timeout_seconds = 60,
                                        bool details = false);
 
-/// The backends whose devices run kernels of these languages, in the order in which they are preferred.
-std::vector<std::string> backends_for(const std::vector<std::string>& languages);
+/// The device of this name, id, UUID or PCI id. @throws DeviceError where there is none.
+DeviceInfo find_device(const std::string& name);
 
 /// The backends whose devices run kernels of these languages, in the order in which they are preferred.
 std::vector<std::string> backends_for(const std::vector<std::string>& languages);

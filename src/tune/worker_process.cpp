@@ -158,6 +158,7 @@ class Worker {
     if (request.contains("abandon_above")) wanted.abandon_above = request.at("abandon_above").get<double>();
     if (request.contains("hopeless_energy")) wanted.hopeless_energy = request.at("hopeless_energy").get<double>();
     wanted.exact = request.value("exact", false);
+    wanted.only_time = request.value("only_time", false);
     const auto result = device_->evaluate(binary, configuration, request.at("as_reference").get<bool>(), wanted);
     return {{"evaluation", to_json(result.evaluation, problem_.parameter_names())},
             {"poisoned", result.poisoned},

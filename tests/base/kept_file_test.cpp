@@ -1,0 +1,52 @@
+#include "base/kept_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "base/file.hpp"
+
+namespace wattune {
+namespace {
+
+namespace fs = std::filesystem;
+
+class KeptFileTest : public ::testing::Test {
+ protected:
+  KeptFileTest() { fs::create_directories(folder_); }
+  ~KeptFileTest() override { fs::remove_all(folder_); }
+  fs::path folder_ = fs::temp_directory_path() / ("wattune-kept-" + std::to_string(::getpid()));
+};
+
+TEST_F(KeptFileTest, NamesHoldNothingThatLeadsOutOfTheFolder) {
+  EXPECT_EQ(kept_file(folder_, "../GPU-1", "a b/c").parent_path(), folder_);
+  EXPECT_EQ(kept_file(folder_, "GPU-1", "550.1").filename(), "GPU-1_550.1.json");
+}
+
+TEST_F(KeptFileTest, IsReplacedAsAWholeAndLeavesNothingBeside) {
+  const fs::path file = folder_ / "made" / "a.json";
+  EXPECT_FALSE(replace_file(file, "one"));
+  EXPECT_FALSE(replace_file(file, "two"));
+  EXPECT_EQ(read_file(file, "it"), "two");
+  EXPECT_EQ(std::distance(fs::directory_iterator(file.parent_path()), fs::directory_iterator()), 1);
+}
+
+TEST_F(KeptFileTest, WhatCannotBeWrittenIsTold) {
+  std::ofstream(folder_ / "plain") << "no folder";
+  EXPECT_TRUE(replace_file(folder_ / "plain" / "a.json", "text"));
+}
+
+TEST_F(KeptFileTest, TheFolderIsTheOneThatAVariableNames) {
+  ::setenv("WATTUNE_KEPT_TEST_DIR", "/some/where", 1);
+  EXPECT_EQ(kept_folder("WATTUNE_KEPT_TEST_DIR", "things"), "/some/where");
+  ::unsetenv("WATTUNE_KEPT_TEST_DIR");
+  ::setenv("WATTUNE_CACHE_DIR", "/cache", 1);
+  EXPECT_EQ(kept_folder("WATTUNE_KEPT_TEST_DIR", "things"), "/cache/things");
+  ::unsetenv("WATTUNE_CACHE_DIR");
+}
+
+}  // namespace
+}  // namespace wattune
