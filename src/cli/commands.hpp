@@ -81,22 +81,6 @@ struct TuneOutcome {
 /// @param outcome filled as far as the run came, where it is not null
 int run_tune(TuneArguments arguments, TuneOutcome* outcome = nullptr);
 
-struct CalibrateArguments {
-  std::string device;  ///< empty: the best CUDA GPU
-  std::string form = "free";
-  std::size_t samples = 10;
-  bool two_stage = false;
-  std::string width = "10%";
-  std::size_t count = 10;
-  bool stored = false;
-  bool no_probe = false;
-  std::string compiler = "auto";
-  SettingChoice settings;
-  std::string voltage_command;
-  bool json = false;
-};
-int run_calibrate(const CalibrateArguments& arguments);
-
 struct RestoreArguments {
   bool stale = false;  ///< boards of living runs are no error
 };

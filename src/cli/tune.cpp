@@ -226,8 +226,25 @@ StrategySetup strategy_setup(const TuneArguments& arguments, const Problem& prob
   return setup;
 }
 
-int run_tune(TuneArguments arguments) {
-  if (is_replay_device(arguments.device)) return run_tune_replayed(arguments);
+namespace {
+
+void tell_outcome(const Problem& problem, const DeviceInfo& device, const std::vector<Objective>& objectives,
+                  const TuneResult& result, TuneOutcome& outcome) {
+  outcome.device_name = device.name;
+  outcome.parameter_names = problem.parameter_names();
+  outcome.kinds = problem.kinds;
+  for (const auto& parameter : problem.parameters) {
+    if (setting_of(parameter.name)) outcome.settings *= parameter.values.size();
+  }
+  outcome.objectives = objectives;
+  outcome.evaluations = result.evaluations;
+  outcome.interrupted = result.interrupted;
+}
+
+}  // namespace
+
+int run_tune(TuneArguments arguments, TuneOutcome* outcome) {
+  if (is_replay_device(arguments.device)) return run_tune_replayed(std::move(arguments));
   const Interrupt interrupt;
   const double began = monotonic_seconds();
   choose_budget(arguments, Problem{});  // a faulty --budget is told before anything is looked for
@@ -313,6 +330,7 @@ int run_tune(TuneArguments arguments) {
   give_back_settings(chosen, result);
   progress.finish();
 
+  if (outcome != nullptr) tell_outcome(problem, *device, objectives, result, *outcome);
   if (arguments.profile) print_profile(evaluator.profile(), monotonic_seconds() - tuning_began);
   RunInfo run = make_run_info(arguments, problem, space, *device);
   run.seconds = monotonic_seconds() - began;

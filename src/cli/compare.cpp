@@ -1,0 +1,342 @@
+#include "cli/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "analysis/method_comparison.hpp"
+#include "base/error.hpp"
+#include "cli/replay_device.hpp"
+#include "cli/say.hpp"
+#include "report/format.hpp"
+#include "report/json.hpp"
+#include "report/table.hpp"
+#include "result/order.hpp"
+#include "settings/device_settings.hpp"
+
+namespace wattune::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// The comparison of one file, or of runs that were made for it.
+struct Comparison {
+  std::string file;  ///< empty: runs that were made now
+  std::string device;
+  std::vector<ComparedMethod> methods;
+  std::optional<Capping> capping;
+  std::size_t settings = 0;  ///< combinations of device settings that there are
+  std::vector<std::string> parameter_names;
+  bool enumerated = false;
+};
+
+std::optional<double> value_of(const Evaluation& evaluation, const std::string& name) {
+  return objective_value(evaluation, {name, Direction::minimize});
+}
+
+json number_json(const std::optional<double>& value) { return value && std::isfinite(*value) ? json(*value) : json(nullptr); }
+
+json configuration_json(const Evaluation& evaluation, const std::vector<std::string>& names) {
+  json configuration = json::object();
+  for (std::size_t i = 0; i < names.size(); ++i) configuration[names[i]] = wattune::to_json(evaluation.configuration[i]);
+  return configuration;
+}
+
+json answer_json(const std::optional<Evaluation>& answer, const std::vector<std::string>& names) {
+  if (!answer) return {{"configuration", nullptr}, {"energy_j", nullptr}, {"time_s", nullptr}, {"power_w", nullptr}};
+  return {{"configuration", configuration_json(*answer, names)},
+          {"energy_j", number_json(value_of(*answer, "energy"))},
+          {"time_s", number_json(value_of(*answer, "time"))},
+          {"power_w", number_json(value_of(*answer, "power"))}};
+}
+
+json to_json(const ComparedMethod& method, const Objective& efficiency) {
+  json object = answer_json(method.answer, method.parameter_names);
+  object["name"] = method.name;
+  object["evaluations"] = method.evaluations;
+  object["settings"] = method.settings;
+  object["tuning_seconds"] = number_json(method.seconds);
+  object["gap"] = number_json(method.gap);
+  if (method.answer) object["objective_value"] = number_json(value_of(*method.answer, efficiency.name));
+  if (!method.missing.empty()) object["missing"] = method.missing;
+  if (!method.remark.empty()) object["remark"] = method.remark;
+  return object;
+}
+
+json to_json(const CappingSide& side, const std::vector<std::string>& names) {
+  json object = answer_json(side.best, names);
+  object["settings"] = side.settings;
+  object["time_spread"] = number_json(side.time_spread);
+  return object;
+}
+
+json to_json(const Comparison& comparison, const Objective& efficiency) {
+  json methods = json::array();
+  for (const auto& method : comparison.methods) methods.push_back(to_json(method, efficiency));
+  json object = {{"file", comparison.file},
+                 {"device_name", comparison.device},
+                 {"enumerated", comparison.enumerated},
+                 {"settings", comparison.settings},
+                 {"methods", std::move(methods)}};
+  if (comparison.capping) {
+    object["power_capping"] = {{"by_clock", to_json(comparison.capping->by_clock, comparison.parameter_names)},
+                               {"by_limit", to_json(comparison.capping->by_limit, comparison.parameter_names)}};
+  }
+  return object;
+}
+
+json to_json(const CommonClock& common, const std::vector<std::string>& files) {
+  json kernels = json::array();
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const auto& kernel = common.kernels[i];
+    kernels.push_back({{"file", files[i]}, {"own_clock_mhz", kernel.own_clock}, {"own_energy_j", kernel.own_energy}, {"energy_j", kernel.energy}});
+  }
+  return {{"clock_mhz", common.clock},
+          {"energy_j", common.energy()},
+          {"own_energy_j", common.own_energy()},
+          {"penalty", common.energy() / common.own_energy() - 1},
+          {"kernels", std::move(kernels)}};
+}
+
+std::string quantity_text(const std::optional<Evaluation>& answer, const std::string& name) {
+  if (!answer) return "-";
+  const auto found = answer->quantities.find(name);
+  return found == answer->quantities.end() ? "-" : format_quantity(found->second);
+}
+
+/// What differs between the answers; the settings are among it in any case.
+std::vector<std::size_t> telling_parameters(const Comparison& comparison) {
+  std::vector<std::size_t> telling;
+  for (std::size_t i = 0; i < comparison.parameter_names.size(); ++i) {
+    const Value* first = nullptr;
+    bool differs = setting_of(comparison.parameter_names[i]).has_value();
+    for (const auto& method : comparison.methods) {
+      if (!method.answer || method.parameter_names != comparison.parameter_names) continue;
+      const Value& value = method.answer->configuration[i];
+      if (first == nullptr) first = &value;
+      differs = differs || !(value == *first);
+    }
+    if (differs) telling.push_back(i);
+  }
+  return telling;
+}
+
+std::string configuration_text(const Comparison& comparison, const ComparedMethod& method) {
+  if (!method.answer) return {};
+  if (method.parameter_names != comparison.parameter_names) return format_configuration(method.answer->configuration, method.parameter_names);
+  std::vector<Value> values;
+  std::vector<std::string> names;
+  for (const std::size_t i : telling_parameters(comparison)) {
+    values.push_back(method.answer->configuration[i]);
+    names.push_back(method.parameter_names[i]);
+  }
+  return format_configuration(values, names);
+}
+
+std::string notes_of(const ComparedMethod& method) {
+  return !method.missing.empty() ? method.missing : method.remark;
+}
+
+void print_methods(const Comparison& comparison, const Objective& efficiency) {
+  const bool other = efficiency.name != "energy";
+  std::vector<Table::Column> columns = {"method", {"energy", Table::Align::right}, {"time", Table::Align::right}, {"power", Table::Align::right}};
+  if (other) columns.emplace_back(efficiency.name, Table::Align::right);
+  columns.insert(columns.end(), {{"gap %", Table::Align::right}, {"evaluations", Table::Align::right}, {"clocks", Table::Align::right},
+                                 {"tuning time", Table::Align::right}, "configuration"});
+  Table table(std::move(columns));
+  for (const auto& method : comparison.methods) {
+    std::vector<std::string> cells = {method.name};
+    for (const char* name : {"energy", "time", "power"}) cells.push_back(quantity_text(method.answer, name));
+    if (other) cells.push_back(quantity_text(method.answer, efficiency.name));
+    cells.push_back(std::isfinite(method.gap) ? fmt::format("{:.2f}", 100 * method.gap) : "-");
+    cells.push_back(method.answer ? fmt::format("{}", method.evaluations) : "-");
+    cells.push_back(method.answer ? fmt::format("{}", method.settings) : "-");
+    cells.push_back(std::isfinite(method.seconds) ? format_duration(method.seconds) : "-");
+    const std::string note = notes_of(method);
+    const std::string configuration = printable(configuration_text(comparison, method));
+    cells.push_back(note.empty() ? configuration : configuration.empty() ? "(" + note + ")" : configuration + " (" + note + ")");
+    table.add_row(std::move(cells));
+  }
+  fmt::print("{}", table.text());
+}
+
+void print_capping(const Comparison& comparison) {
+  if (!comparison.capping) return;
+  Table table({"held down by", {"energy", Table::Align::right}, {"time", Table::Align::right}, {"power", Table::Align::right},
+               {"settings", Table::Align::right}, {"spread of time %", Table::Align::right}, "configuration"});
+  const auto row = [&](const char* name, const CappingSide& side) {
+    table.add_row({name, quantity_text(side.best, "energy"), quantity_text(side.best, "time"), quantity_text(side.best, "power"),
+                   fmt::format("{}", side.settings), std::isfinite(side.time_spread) ? fmt::format("{:.2f}", 100 * side.time_spread) : "-",
+                   side.best ? printable(format_configuration(side.best->configuration, comparison.parameter_names)) : ""});
+  };
+  row("clock", comparison.capping->by_clock);
+  row("power limit", comparison.capping->by_limit);
+  fmt::print("\nClocks at the greatest power limit against power limits at the greatest clock:\n{}", table.text());
+}
+
+void print_common(const CommonClock& common, const std::vector<std::string>& files) {
+  Table table({"results", {"own clock", Table::Align::right}, {"energy there", Table::Align::right},
+               {fmt::format("at {:g} MHz", common.clock), Table::Align::right}, {"more %", Table::Align::right}});
+  const auto row = [&](const std::string& name, const std::string& clock, double own, double energy) {
+    table.add_row({name, clock, format_value(own, "J"), format_value(energy, "J"), fmt::format("{:.2f}", 100 * (energy / own - 1))});
+  };
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const auto& kernel = common.kernels[i];
+    row(printable(files[i]), fmt::format("{:g} MHz", kernel.own_clock), kernel.own_energy, kernel.energy);
+  }
+  row("all", "", common.own_energy(), common.energy());
+  fmt::print("\nOne clock for all, {:g} MHz, against each at its own; one launch of each:\n{}", common.clock, table.text());
+}
+
+std::string title_of(const Comparison& comparison, const Objective& efficiency) {
+  const std::string what = fmt::format("{} {}", efficiency.direction == Direction::minimize ? "minimize" : "maximize", efficiency.name);
+  const std::string device = comparison.device.empty() ? "" : " on " + comparison.device;
+  if (comparison.file.empty()) return fmt::format("Methods{}, {}", device, what);
+  return fmt::format("{}{}, {}: {}", comparison.file, device, what,
+                     comparison.enumerated ? "methods by enumeration of what is recorded" : "runs of methods");
+}
+
+bool is_wanted(const CompareArguments& arguments, const std::string& method) {
+  return arguments.methods.empty() || std::ranges::find(arguments.methods, method) != arguments.methods.end();
+}
+
+std::size_t combinations_of(const Results& results) {
+  std::size_t product = 1;
+  for (std::size_t i = 0; i < results.header.parameter_names.size(); ++i) {
+    if (kinds_of(results)[i] == ParameterKind::device_setting) product *= results.header.parameter_values[i].size();
+  }
+  return product;
+}
+
+Results read_completed(const std::string& file) {
+  Results results = read_results(file);
+  for (const auto& note : results.notes) say("wattune: warning: {}: {}\n", file, note);
+  complete_energy(results);
+  return results;
+}
+
+/// What is asked for, else energy.
+Objective efficiency_of(const CompareArguments& arguments, const std::vector<Results>& all) {
+  const auto& tune = arguments.tune;
+  if (tune.minimize.size() + tune.maximize.size() > 1) throw UsageError("compare: name one objective for efficiency");
+  if (tune.minimize.empty() && tune.maximize.empty()) return {"energy", Direction::minimize};
+  return objectives_of(all.front(), tune.minimize, tune.maximize).front();
+}
+
+Comparison compare_file(const CompareArguments& arguments, const std::string& file, const Results& results,
+                        const ComparisonOptions& options) {
+  Comparison comparison{file, results.header.device_name, recorded_runs(results, options), compare_capping(results, options.efficiency),
+                        combinations_of(results), results.header.parameter_names, false};
+  if (comparison.methods.empty()) {
+    comparison.methods = enumerate_methods(results, options);
+    comparison.enumerated = true;
+  }
+  std::erase_if(comparison.methods, [&](const ComparedMethod& method) { return !is_wanted(arguments, method.name); });
+  std::vector<double> known;
+  for (const std::size_t i : competing(results.evaluations)) {
+    if (const auto value = objective_value(results.evaluations[i], options.efficiency)) known.push_back(*value);
+  }
+  set_gaps(comparison.methods, options.efficiency, known);
+  return comparison;
+}
+
+void print_all(const CompareArguments& arguments, const std::vector<Comparison>& comparisons, const std::optional<CommonClock>& common,
+               const Objective& efficiency) {
+  if (arguments.json) {
+    json object = {{"objective", efficiency.name}, {"direction", efficiency.direction == Direction::minimize ? "minimize" : "maximize"}};
+    object.update(to_json(comparisons.front(), efficiency));
+    if (comparisons.size() > 1) {
+      object["files"] = json::array();
+      for (const auto& comparison : comparisons) object["files"].push_back(to_json(comparison, efficiency));
+    }
+    if (common) object["common_clock"] = to_json(*common, arguments.inputs);
+    fmt::print("{}", json_text(object));
+    return;
+  }
+  for (const auto& comparison : comparisons) {
+    fmt::print("{}{}\n", &comparison == &comparisons.front() ? "" : "\n", printable(title_of(comparison, efficiency)));
+    print_methods(comparison, efficiency);
+    print_capping(comparison);
+  }
+  if (common) print_common(*common, arguments.inputs);
+}
+
+int compare_results(const CompareArguments& arguments) {
+  std::vector<Results> all;
+  for (const auto& file : arguments.inputs) all.push_back(read_completed(file));
+  ComparisonOptions options{efficiency_of(arguments, all), arguments.tune.base_clock};
+  std::vector<Comparison> comparisons;
+  for (std::size_t i = 0; i < all.size(); ++i) comparisons.push_back(compare_file(arguments, arguments.inputs[i], all[i], options));
+  std::optional<CommonClock> common;
+  if (arguments.common_clock) common = common_clock(all, arguments.inputs);
+  print_all(arguments, comparisons, common, options.efficiency);
+  return static_cast<int>(ExitCode::done);
+}
+
+/// Each method in a folder of its own, so that none profits from what another has measured.
+int compare_by_running(const CompareArguments& arguments) {
+  const fs::path problem = arguments.inputs.front();
+  const fs::path folder = arguments.tune.output.empty() ? problem.parent_path() / (problem.stem().string() + "-wattune-compare")
+                                                        : fs::path(arguments.tune.output);
+  Comparison comparison;
+  ComparisonOptions options;
+  int code = static_cast<int>(ExitCode::done);
+  for (const auto& method : method_descriptions()) {
+    if (!is_wanted(arguments, method.name)) continue;
+    TuneArguments run = arguments.tune;
+    run.problem = problem.string();
+    run.method = method.name;
+    if (!method.at_base_clock) run.base_clock.reset();
+    run.output = (folder / method.name).string();
+    run.quiet = true;
+    say("--- {}\n", method.name);
+    TuneOutcome outcome;
+    try {
+      code = std::max(code, run_tune(run, &outcome));
+    } catch (const DeviceError& error) {
+      if (method.need == NeedOfSettings::none) throw;
+      say("wattune: {}: {}\n", method.name, error.what());
+      ComparedMethod missing;
+      missing.name = method.name;
+      missing.missing = "clocks cannot be set";
+      comparison.methods.push_back(std::move(missing));
+      code = static_cast<int>(ExitCode::device);
+      continue;
+    }
+    if (!method.for_time) options.efficiency = outcome.objectives.front();
+    comparison.device = outcome.device_name;
+    if (outcome.parameter_names.size() >= comparison.parameter_names.size()) comparison.parameter_names = outcome.parameter_names;
+    comparison.settings = std::max(comparison.settings, outcome.settings);
+    comparison.methods.push_back(compare_run(method.name, outcome.parameter_names, outcome.kinds, outcome.evaluations, options));
+    if (outcome.interrupted) break;
+  }
+  set_gaps(comparison.methods, options.efficiency);
+  print_all(arguments, {comparison}, std::nullopt, options.efficiency);
+  return code;
+}
+
+}  // namespace
+
+int run_compare(const CompareArguments& arguments) {
+  for (const auto& method : arguments.methods) method_named(method);
+  if (arguments.tune.device.empty()) {
+    if (!arguments.tune.budget.empty() || arguments.tune.settings.allowed) {
+      throw UsageError("compare: --budget and --allow-settings are for runs: name the --device they are to be made on");
+    }
+    return compare_results(arguments);
+  }
+  if (is_replay_device(arguments.tune.device)) {
+    throw UsageError("compare: recorded results are compared without --device; wattune replay --method runs methods on them");
+  }
+  if (arguments.inputs.size() != 1) throw UsageError("compare --device: name one problem file");
+  if (arguments.common_clock) throw UsageError("compare: --common-clock needs recorded results of several kernels");
+  return compare_by_running(arguments);
+}
+
+}  // namespace wattune::cli
