@@ -7,7 +7,7 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-NAMES = ["figure4", "figure6", "figure7", "figure8", "figure9", "table2"]
+NAMES = ["figure3", "figure4", "figure6", "figure7", "figure8", "figure9", "table2"]
 
 
 def main():

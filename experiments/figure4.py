@@ -11,7 +11,7 @@ def main():
     experiment = runs.Experiment("figure4", __doc__, devices=PAPER)
     rows, charts, found = [], [], {}
     for device in experiment.devices:
-        results = experiment.enumeration(device, clocks=":3" if experiment.quick else ":7")
+        results = experiment.enumeration(device, clocks=experiment.few_clocks(device))
         words = ["results", "front", results, "--maximize", "GFLOP/s", "--maximize", "GFLOP/J"]
         front = runs.wattune_json(*words)
         points = runs.wattune(*words, "--csv", "--all")
@@ -28,7 +28,7 @@ def main():
                      runs.percent(change["GFLOP/s"], True), runs.percent(change["GFLOP/J"], True), f"{len(front['members'])} ({sure} sure)",
                      f"{runs.percent(knee['GFLOP/s'], True)} for {runs.percent(knee['GFLOP/J'], True)}" if knee else "none"])
         charts.append((f"figure4-{device}.svg", chart(device, results, front)))
-    text = f"""{experiment.sample()} at {'3' if experiment.quick else '7'} clocks, evenly spread over the supported ones. From the fastest configuration on the front to the most efficient one:
+    text = f"""{experiment.sample()}. From the fastest configuration on the front to the most efficient one:
 
 """
     text += runs.table(["GPU", "paper: speed", "paper: efficiency", "simulated: speed", "simulated: efficiency", "members of the front", "at the knee"], rows)

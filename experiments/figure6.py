@@ -14,10 +14,10 @@ def main():
     for device in experiment.devices:
         folder = experiment.output / "one-variant" / device
         problem = folder / "problem.json"
-        rows = runs.read_results(experiment.enumeration(device, clocks=":3" if experiment.quick else ":7"))
+        rows = runs.read_results(experiment.enumeration(device, clocks=experiment.few_clocks(device)))
         runs.subset_of(runs.GEMM, 1, 0, problem, rows=runs.hungriest(rows, runs.GEMM))
         limits = LIMITS.get(device, f":{4 if experiment.quick else 21}")
-        clocks = runs.measure_all(problem, f"sim:{device}", folder / "clocks", "--allow-settings", "--clocks", ":4" if experiment.quick else "all",
+        clocks = runs.measure_all(problem, f"sim:{device}", folder / "clocks", "--allow-settings", "--clocks", runs.clock_range(device, 4 if experiment.quick else None),
                                   "--energy-ticks", 10, quiet=True)
         limited = runs.measure_all(problem, f"sim:{device}", folder / "limits", "--allow-settings", "--power-limits", ":4" if experiment.quick else limits,
                                    "--energy-ticks", 10, quiet=True)

@@ -65,6 +65,13 @@ class Experiments(harness.CommandTest):
         self.assertIn("enumerate.py: '", errors)
         self.assertNotIn("Traceback", errors)
 
+    def test_figure3(self):
+        text, found = self.experiment("figure3", "--devices", "rtx-a4000")
+        methods = found["rtx-a4000"]
+        self.assertEqual(methods["energy-to-solution"]["gap"], 0)
+        self.assertGreater(methods["race-to-idle"]["gap"], 0)
+        self.assertIn("| energy-to-solution over everything is never worse than the others | yes |", text)
+
     def test_figure4(self):
         text, _ = self.experiment("figure4", "--devices", "a100-pcie-40gb")
         self.assertIn("| a100-pcie-40gb | -27.5 % | +50.9 % |", text)
