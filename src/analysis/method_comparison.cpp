@@ -15,6 +15,7 @@
 #include "method/model_steered.hpp"
 #include "result/order.hpp"
 #include "settings/device_settings.hpp"
+#include "tune/finalists.hpp"
 
 namespace wattune {
 
@@ -312,17 +313,28 @@ ComparedMethod compare_run(const std::string& method, const std::vector<std::str
 std::vector<ComparedMethod> recorded_runs(const Results& results, const ComparisonOptions& options) {
   std::vector<std::string> order;
   std::map<std::string, std::vector<Evaluation>> runs;
+  std::map<std::string, std::vector<Evaluation>> finals;  // by configuration
+  const auto key_of = [](const Evaluation& evaluation) {
+    std::string key;
+    append_key(key, evaluation.configuration);
+    return key;
+  };
   for (const auto& evaluation : results.evaluations) {
-    if (!method_of_run(evaluation.run)) continue;
-    auto& run = runs[evaluation.run];
-    if (run.empty()) order.push_back(evaluation.run);
+    if (evaluation.tier == "final" && evaluation.ok()) finals[key_of(evaluation)].push_back(evaluation);
+    const auto method = method_of_run(evaluation.run);
+    if (!method || evaluation.tier != "screen") continue;
+    auto& run = runs[*method];
+    if (run.empty()) order.push_back(*method);
     run.push_back(evaluation);
   }
   std::vector<ComparedMethod> compared;
-  for (const auto& key : order) {
-    auto& run = runs[key];
-    std::ranges::stable_sort(run, {}, &Evaluation::proposal);
-    compared.push_back(compare_run(*method_of_run(key), results.header.parameter_names, kinds_of(results), run, options));
+  for (const auto& method : order) {
+    std::vector<Evaluation> run = runs.at(method);
+    for (std::size_t i = 0, count = run.size(); i < count; ++i) {
+      const auto trials = finals.find(key_of(run[i]));
+      if (trials != finals.end()) run.push_back(mean_of_trials(trials->second));
+    }
+    compared.push_back(compare_run(method, results.header.parameter_names, kinds_of(results), run, options));
   }
   return compared;
 }

@@ -42,7 +42,8 @@ std::vector<ComparedMethod> enumerate_methods(const Results& results, const Comp
 ComparedMethod compare_run(const std::string& method, const std::vector<std::string>& parameter_names,
                            const std::vector<ParameterKind>& kinds, std::span<const Evaluation> evaluations,
                            const ComparisonOptions& options);
-/// The runs of methods that a journal holds, in its order; empty where it holds none.
+/// The runs of methods that a journal holds, in its order; empty where it holds none. Runs of one method (with other
+/// seeds, or budgets) count as one, for they reuse each other's results. Trials in tier `final` count for all.
 std::vector<ComparedMethod> recorded_runs(const Results& results, const ComparisonOptions& options);
 
 /// Sets the gaps of all to the best answer among them, or to a better one that is known from elsewhere.

@@ -198,8 +198,8 @@ std::string title_of(const Comparison& comparison, const Objective& efficiency) 
   const std::string what = fmt::format("{} {}", efficiency.direction == Direction::minimize ? "minimize" : "maximize", efficiency.name);
   const std::string device = comparison.device.empty() ? "" : " on " + comparison.device;
   if (comparison.file.empty()) return fmt::format("Methods{}, {}", device, what);
-  return fmt::format("{}{}, {}: {}", comparison.file, device, what,
-                     comparison.enumerated ? "methods by enumeration of what is recorded" : "runs of methods");
+  if (!comparison.enumerated) return fmt::format("Runs of methods{}, {}", device, what);
+  return fmt::format("{}{}, {}: methods by enumeration of what is recorded", comparison.file, device, what);
 }
 
 bool is_wanted(const CompareArguments& arguments, const std::string& method) {
@@ -238,11 +238,13 @@ Comparison compare_file(const CompareArguments& arguments, const std::string& fi
     comparison.enumerated = true;
   }
   std::erase_if(comparison.methods, [&](const ComparedMethod& method) { return !is_wanted(arguments, method.name); });
-  std::vector<double> known;
-  for (const std::size_t i : competing(results.evaluations)) {
-    if (const auto value = objective_value(results.evaluations[i], options.efficiency)) known.push_back(*value);
+  if (comparison.enumerated) {
+    std::vector<double> known;
+    for (const std::size_t i : competing(results.evaluations)) {
+      if (const auto value = objective_value(results.evaluations[i], options.efficiency)) known.push_back(*value);
+    }
+    set_gaps(comparison.methods, options.efficiency, known);
   }
-  set_gaps(comparison.methods, options.efficiency, known);
   return comparison;
 }
 
@@ -267,12 +269,46 @@ void print_all(const CompareArguments& arguments, const std::vector<Comparison>&
   if (common) print_common(*common, arguments.inputs);
 }
 
+/// Journals of runs of one problem on one device stand in one table.
+void merge_runs(std::vector<Comparison>& comparisons, const std::vector<Results>& all, const Objective& efficiency) {
+  std::vector<Comparison> merged;
+  std::vector<std::string> problems;
+  for (std::size_t i = 0; i < comparisons.size(); ++i) {
+    Comparison& each = comparisons[i];
+    std::size_t same = 0;
+    while (same < merged.size() && (each.enumerated || merged[same].enumerated || merged[same].device != each.device ||
+                                    problems[same] != all[i].header.problem_name)) {
+      ++same;
+    }
+    if (same == merged.size()) {
+      merged.push_back(std::move(each));
+      problems.push_back(all[i].header.problem_name);
+      continue;
+    }
+    Comparison& into = merged[same];
+    into.file += ", " + each.file;
+    if (each.parameter_names.size() > into.parameter_names.size()) into.parameter_names = each.parameter_names;
+    into.settings = std::max(into.settings, each.settings);
+    std::ranges::move(each.methods, std::back_inserter(into.methods));
+  }
+  const auto& order = method_descriptions();
+  for (auto& each : merged) {
+    if (each.enumerated) continue;
+    set_gaps(each.methods, efficiency);
+    std::ranges::stable_sort(each.methods, {}, [&](const ComparedMethod& method) {
+      return std::ranges::find(order, method.name, &MethodDescription::name) - order.begin();
+    });
+  }
+  comparisons = std::move(merged);
+}
+
 int compare_results(const CompareArguments& arguments) {
   std::vector<Results> all;
   for (const auto& file : arguments.inputs) all.push_back(read_completed(file));
   ComparisonOptions options{efficiency_of(arguments, all), arguments.tune.base_clock};
   std::vector<Comparison> comparisons;
   for (std::size_t i = 0; i < all.size(); ++i) comparisons.push_back(compare_file(arguments, arguments.inputs[i], all[i], options));
+  merge_runs(comparisons, all, options.efficiency);
   std::optional<CommonClock> common;
   if (arguments.common_clock) common = common_clock(all, arguments.inputs);
   print_all(arguments, comparisons, common, options.efficiency);

@@ -1,0 +1,243 @@
+"""Tuning methods: wattune tune --method, wattune replay --method, wattune compare."""
+
+import json
+import pathlib
+import unittest
+
+import harness
+import settings_harness
+from settings_harness import BOARD, DEVICE, UNTOUCHED
+
+METHODS = ["race-to-idle", "energy-at-max", "race-to-idle+clocks", "energy-to-solution+clocks", "energy-to-solution",
+           "model-steered", "two-clock"]
+WITHOUT_SETTINGS = METHODS[:2]
+CLOCKS = list(range(210, 1411, 75))
+
+
+class Methods(settings_harness.Settings):
+    def tune_by(self, method, *arguments, code=0, environment=None, budget="30", clocks=":17", output=None):
+        clock_arguments = ["--clocks", clocks] if clocks else []
+        stdout, stderr = self.wattune("tune", harness.GEMM, "--device", DEVICE, "--method", method, *clock_arguments, "--budget",
+                                      budget, "--finalists", "2", "-o", output or self.output, "--json", *arguments, code=code,
+                                      environment=environment)
+        return (json.loads(stdout) if code == 0 else None), stderr
+
+    def clocks_of(self, result):
+        return [evaluation["configuration"]["nvml_gr_clock"] for evaluation in result["evaluations"] if evaluation["tier"] == "screen"]
+
+    def test_the_answer_of_a_method_is_told(self):
+        result, stderr = self.tune_by("race-to-idle+clocks", "--allow-settings", budget="40")
+        self.assertIn("method race-to-idle+clocks (strategy auto)", stderr)
+        self.assertEqual(set(self.clocks_of(result)[:24]), {1410})
+        answer = result["method"]
+        self.assertEqual(answer["name"], "race-to-idle+clocks")
+        self.assertEqual(answer["evaluations"], 40)
+        self.assertFalse(answer["default_settings"])
+        at_max = [e for e in result["evaluations"] if e["tier"] == "screen" and e["configuration"]["nvml_gr_clock"] == 1410]
+        fastest = min(at_max, key=lambda e: e["quantities"]["time"]["value"])["configuration"]
+        found = answer["configuration"]
+        self.assertEqual({**fastest, "nvml_gr_clock": 0}, {**found, "nvml_gr_clock": 0})
+        self.assertLess(found["nvml_gr_clock"], 1410)
+        self.assertIn("energy", answer["quantities"])
+        self.assertEqual(BOARD.settings(), UNTOUCHED)
+
+    def test_a_race_has_its_energy_measured_too(self):
+        result, _ = self.tune_by("race-to-idle", "--allow-settings", budget="15")
+        self.assertEqual([objective["name"] for objective in result["objectives"]], ["time"])
+        self.assertGreater(result["method"]["quantities"]["energy"]["value"], 0)
+
+    def test_the_base_clock_is_that_of_the_board_and_its_source_is_told(self):
+        result, stderr = self.tune_by("energy-to-solution+clocks", "--allow-settings", budget="6")
+        self.assertIn("Base clock: 765 MHz (the board's default application clock)", stderr)
+        self.assertEqual(self.clocks_of(result)[0], min(self.supported(result), key=lambda clock: abs(clock - 765)))
+        result, stderr = self.tune_by("energy-to-solution+clocks", "--allow-settings", "--base-clock", "1000", budget="6",
+                                      output=self.folder / "other")
+        self.assertIn("Base clock: 1000 MHz (--base-clock)", stderr)
+        self.assertEqual(self.clocks_of(result)[0], min(self.supported(result), key=lambda clock: abs(clock - 1000)))
+
+    def supported(self, result):
+        header = json.loads(pathlib.Path(result["journal"]).read_text(encoding="utf-8").split("\n", 1)[0])
+        return next(p["values"] for p in header["parameters"] if p["name"] == "nvml_gr_clock")
+
+    def test_without_permission_methods_without_clocks_run_at_default_clocks_and_say_so(self):
+        for method in WITHOUT_SETTINGS:
+            for environment in ({}, {"WATTUNE_READ_ONLY": "1"}, {"WATTUNE_SIM_USER": "user"}):
+                with self.subTest(method=method, environment=environment):
+                    allowed = ["--allow-settings"] if environment else []
+                    result, stderr = self.tune_by(method, *allowed, budget="4", environment=environment)
+                    self.assertIn("runs at the device's default clocks", stderr)
+                    self.assertTrue(result["method"]["default_settings"])
+                    self.assertTrue(any(f"Method {method} at default clocks" in remark for remark in result["remarks"]))
+                    self.assertNotIn("nvml_gr_clock", result["method"]["configuration"])
+
+    def test_without_permission_the_others_end_with_3(self):
+        for method in METHODS[2:]:
+            with self.subTest(method=method):
+                _, stderr = self.tune_by(method, code=3)
+                self.assertIn("--allow-settings", stderr)
+                _, stderr = self.tune_by(method, "--allow-settings", code=3, environment={"WATTUNE_READ_ONLY": "1"})
+                self.assertIn("WATTUNE_READ_ONLY", stderr)
+        self.assertFalse(self.journals())
+
+    def test_a_method_resumes_as_the_same_run(self):
+        whole, _ = self.tune_by("two-clock", "--allow-settings", budget="30")
+        lines = self.journals()[0].read_text().splitlines(keepends=True)
+        cut = self.folder / "cut"
+        cut.mkdir()
+        (cut / self.journals()[0].name).write_text("".join(lines[:12]))
+        resumed, _ = self.tune_by("two-clock", "--allow-settings", budget="30", output=cut)
+        self.assertEqual(resumed["reused"], 11)
+        order = [[e["configuration"] for e in r["evaluations"] if e["tier"] == "screen"] for r in (whole, resumed)]
+        self.assertEqual(order[0][:11], order[1][:11])
+        self.assertEqual(len(order[1]), 30)
+
+    def test_wrong_words_are_told(self):
+        _, stderr = self.tune_by("race", code=2)
+        self.assertIn("there is no method 'race'; there are: race-to-idle", stderr)
+        _, stderr = self.tune_by("two-clock", "--minimize", "energy", "--minimize", "time", "--allow-settings", code=2)
+        self.assertIn("--method weighs one objective", stderr)
+        _, stderr = self.wattune("tune", harness.GEMM, "--device", DEVICE, "--base-clock", "1000", code=2)
+        self.assertIn("--base-clock goes with --method", stderr)
+
+    def test_methods_are_run_in_turn_and_compared(self):
+        stdout, _ = self.wattune("compare", harness.GEMM, "--device", DEVICE, "--allow-settings", "--clocks", ":9", "--budget", "20",
+                                 "-o", self.output, "--json")
+        compared = json.loads(stdout)
+        self.assertEqual([method["name"] for method in compared["methods"]], METHODS)
+        for method in compared["methods"]:
+            self.assertGreater(method["energy_j"], 0)
+            self.assertGreater(method["time_s"], 0)
+            self.assertGreater(method["power_w"], 0)
+            self.assertLessEqual(method["evaluations"], 20)
+            self.assertGreaterEqual(method["gap"], 0)
+        self.assertEqual(min(method["gap"] for method in compared["methods"]), 0)
+        self.assertEqual(BOARD.settings(), UNTOUCHED)
+        files = [next((self.output / method).glob("*.jsonl")) for method in METHODS]
+        again = json.loads(self.wattune("compare", *files, "--json")[0])
+        for run, read in zip(compared["methods"], again["methods"]):
+            self.assertEqual(run["configuration"], read["configuration"])
+            self.assertAlmostEqual(run["energy_j"], read["energy_j"], delta=1e-9)
+            self.assertEqual(run["evaluations"], read["evaluations"])
+        table = self.wattune("compare", *files)[0]
+        for method in METHODS:
+            self.assertIn(method, table)
+
+    def test_comparing_without_permission_shows_what_can_be_had_and_ends_with_3(self):
+        stdout, stderr = self.wattune("compare", harness.GEMM, "--device", DEVICE, "--clocks", ":5", "--budget", "4", "-o",
+                                      self.output, "--json", code=3)
+        methods = {method["name"]: method for method in json.loads(stdout)["methods"]}
+        for name in WITHOUT_SETTINGS:
+            self.assertEqual(methods[name]["remark"], "at default clocks")
+        for name in METHODS[2:]:
+            self.assertEqual(methods[name]["missing"], "clocks cannot be set")
+            self.assertIsNone(methods[name]["configuration"])
+        self.assertIn("--allow-settings", stderr)
+
+
+class RecordedMethods(harness.CommandTest):
+    """On made-up results: time as 1/clock, energy with its least inside the range, other for each variant."""
+
+    def record(self, name="cache.json", best=900, limits=None):
+        cache = {}
+        variants = [1, 2, 4, 8]
+        for variant in variants:
+            for clock in range(300, 1501, 100):
+                for limit in limits or [None]:
+                    time_ms = 3000 / clock * (1 + 0.2 * abs(variants.index(variant) - 2))
+                    joules = 0.1 * (1 + (clock / best - 1) ** 2) * (1 + 0.1 * abs(variants.index(variant) - 1))
+                    if limit and limit < 200:
+                        time_ms, joules = 1.2 * time_ms, 0.95 * joules
+                    values = [variant, clock] + ([limit] if limits else [])
+                    cache[",".join(map(str, values))] = {
+                        **dict(zip(["x", "nvml_gr_clock", "nvml_pwr_limit"], values)), "time": time_ms,
+                        "times": [time_ms * 0.99, time_ms * 1.01, time_ms], "nvml_energy": joules,
+                        "nvml_power": joules / time_ms * 1e3}
+        file = self.folder / name
+        params = {"x": variants, "nvml_gr_clock": list(range(300, 1501, 100)), **({"nvml_pwr_limit": limits} if limits else {})}
+        file.write_text(json.dumps({"device_name": "A board", "kernel_name": "made_up", "problem_size": [1],
+                                    "tune_params_keys": list(params), "tune_params": params, "cache": cache}))
+        return file
+
+    def compare(self, *arguments):
+        return json.loads(self.wattune("compare", *arguments, "--json")[0])
+
+    def test_methods_are_worked_out_from_results(self):
+        compared = self.compare(self.record(), "--base-clock", "700")
+        self.assertTrue(compared["enumerated"])
+        methods = {method["name"]: method for method in compared["methods"]}
+        self.assertEqual(methods["race-to-idle"]["configuration"], {"x": 4, "nvml_gr_clock": 1500})
+        self.assertEqual(methods["race-to-idle+clocks"]["configuration"], {"x": 4, "nvml_gr_clock": 900})
+        self.assertEqual(methods["energy-to-solution"]["configuration"], {"x": 2, "nvml_gr_clock": 900})
+        self.assertEqual(methods["energy-to-solution"]["gap"], 0)
+        self.assertEqual(methods["energy-at-max"]["evaluations"], 4)
+        self.assertEqual(methods["energy-to-solution"]["evaluations"], 52)
+        for method in methods.values():
+            self.assertGreaterEqual(method["gap"], 0)
+
+    def test_the_table_says_what_is_missing(self):
+        table = self.wattune("compare", self.record())[0]
+        self.assertIn("methods by enumeration of what is recorded", table)
+        self.assertIn("(no base clock: give --base-clock)", table)
+        only = self.wattune("compare", self.record(), "--method", "two-clock")[0]
+        self.assertIn("two-clock", only)
+        self.assertNotIn("race-to-idle", only)
+
+    def test_one_clock_for_several_kernels(self):
+        compared = self.compare(self.record("a.json", 700), self.record("b.json", 1100), "--common-clock")
+        common = compared["common_clock"]
+        self.assertEqual([kernel["own_clock_mhz"] for kernel in common["kernels"]], [700, 1100])
+        self.assertIn(common["clock_mhz"], (800, 900))
+        self.assertAlmostEqual(common["energy_j"], sum(kernel["energy_j"] for kernel in common["kernels"]))
+        self.assertGreater(common["penalty"], 0)
+        self.assertEqual(len(compared["files"]), 2)
+
+    def test_power_limits_are_set_against_clocks(self):
+        file = self.record(limits=[100, 250])
+        capping = self.compare(file)["power_capping"]
+        self.assertEqual(capping["by_clock"]["configuration"], {"x": 2, "nvml_gr_clock": 900, "nvml_pwr_limit": 250})
+        self.assertEqual(capping["by_limit"]["configuration"], {"x": 2, "nvml_gr_clock": 1500, "nvml_pwr_limit": 100})
+        self.assertAlmostEqual(capping["by_limit"]["time_spread"], 0.01, places=4)
+        self.assertIn("power limit", self.wattune("compare", file)[0])
+
+    def test_methods_are_replayed_beside_strategies(self):
+        result = json.loads(self.wattune("replay", self.record(), "--strategy", "auto", "--method", "two-clock,race-to-idle", "--seeds",
+                                         "5", "--at", "30,52", "--minimize", "nvml_energy", "--json")[0])
+        gaps = {(row["strategy"], row["evaluations"]): row["mean_gap"] for row in result["summary"]}
+        self.assertLess(gaps["two-clock", 30], 0.01)
+        self.assertGreater(gaps["race-to-idle", 52], 0.3)  # racing costs energy, however long it is searched
+
+    def test_methods_of_recorded_results_in_one_run(self):
+        file = self.record()
+        problem = self.folder / "problem.json"
+        problem.write_text(json.dumps({
+            "ConfigurationSpace": {"TuningParameters": [
+                {"Name": "x", "Type": "int", "Values": "[1, 2, 4, 8]"},
+                {"Name": "nvml_gr_clock", "Type": "int", "Values": str(list(range(300, 1501, 100)))}]},
+            "KernelSpecification": {"Language": "CUDA", "KernelName": "made_up", "KernelFile": "made_up.cu",
+                                    "GlobalSize": {"X": "1"}, "LocalSize": {"X": "1"}}}))
+        stdout, _ = self.wattune("tune", problem, "--device", f"replay:{file}", "--method", "two-clock", "--budget", "40", "-o",
+                                 self.folder / "out", "--json")
+        self.assertEqual(json.loads(stdout)["method"]["configuration"], {"x": 2, "nvml_gr_clock": 900})
+
+    def test_wrong_words_are_told(self):
+        file = self.record()
+        for arguments, message in (
+                (["compare", file, "--method", "race"], "there is no method 'race'"),
+                (["compare", file, "--budget", "5"], "name the --device"),
+                (["compare", file, "--minimize", "volume"], "volume"),
+                (["compare", self.folder / "none.json"], "none.json"),
+                (["compare", file, file, "--device", DEVICE], "name one problem file"),
+                (["replay", file], "name a --strategy or a --method"),
+                (["replay", file, "--method", "energy-to-solution+clocks", "--minimize", "nvml_energy"], "--base-clock")):
+            with self.subTest(arguments=arguments):
+                _, stderr = self.wattune(*arguments, code=2)
+                self.assertIn(message, stderr)
+                self.assertEqual(len(stderr.strip().splitlines()), 1)
+
+
+def tearDownModule():
+    settings_harness.remove_machine()
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
