@@ -12,6 +12,16 @@ constexpr std::size_t least_observations = 3;
 /// So many of the best are searched around in spaces too large to list.
 constexpr std::size_t centres = 20;
 constexpr double most_stretch = 3;
+/// After three times the patience without success, one proposal in so many is the most promising of those that differ from the
+/// best in few parameters: a model may hold an isolated optimum for impossible however near it lies.
+constexpr std::size_t surroundings_every = 3;
+constexpr std::size_t surroundings_parameters = 2;
+
+bool differ_in_few(const Point& a, const Point& b) {
+  std::size_t different = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) different += a[k] != b[k] ? 1 : 0;
+  return different <= surroundings_parameters;
+}
 
 }  // namespace
 
@@ -95,12 +105,24 @@ void ModelBased::refresh_candidates() {
   failures_.refresh(candidates_);
 }
 
+bool ModelBased::wants_surroundings() const {
+  return models_.size() == 1 && record_.best() && stalled_ > 3 * patience_ && stalled_ % surroundings_every == 0;
+}
+
 std::optional<Eigen::Index> ModelBased::best_candidate() {
   prepare();
+  if (wants_surroundings()) {
+    if (const auto near = best_candidate(&*record_.best())) return near;
+  }
+  return best_candidate(nullptr);
+}
+
+std::optional<Eigen::Index> ModelBased::best_candidate(const Point* centre) const {
   std::optional<Eigen::Index> best;
   double most = -std::numeric_limits<double>::infinity();
   for (Eigen::Index i = 0; i < candidates_.size(); ++i) {
     if (!candidates_.is_open(i)) continue;
+    if (centre != nullptr && !differ_in_few(candidates_.point(i), *centre)) continue;
     const double promised = promise(i) + failures_.log_success(i);
     if (promised > most) best = i, most = promised;
   }

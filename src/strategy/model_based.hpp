@@ -33,7 +33,11 @@ class ModelBased : public Strategy {
  private:
   Point choose();
   void refresh_candidates();
+  /// Whether it is time to look around the best configuration, as the model has led to nothing better for long.
+  [[nodiscard]] bool wants_surroundings() const;
   [[nodiscard]] std::optional<Eigen::Index> best_candidate();
+  /// @param centre not null: only of those that differ from it in few parameters
+  [[nodiscard]] std::optional<Eigen::Index> best_candidate(const Point* centre) const;
 
   const SearchSpace& space_;
   std::vector<Objective> objectives_;
