@@ -13,6 +13,9 @@ namespace {
 
 /// Calls of the counter are slow and load the driver: where its next step is known they begin so many calls before it.
 constexpr double calls_ahead = 2.5;
+/// Calls that take so many times what is usual are slow.
+constexpr double slow_call = 1.5;
+constexpr double golden_share = 0.618;
 /// The counter is asked no more often than this.
 constexpr double poll_seconds = 0.0005;
 /// Share of the noise allowed that may come from a window which ends within a launch.
@@ -42,7 +45,9 @@ class CounterEstimate final : public PowerEstimate {
   [[nodiscard]] bool due(double now) const override {
     if (!history_.regular()) return true;
     const double last = ticks_.empty() ? settled_.value_or(0) : history_.time(ticks_.back()) + 0.5 * history_.period();
-    return now >= *history_.next(last) - calls_ahead * call_seconds_ - poll_seconds;
+    // Calls that always began as long before a step would see it always as late.
+    const double shift = std::fmod(golden_share * static_cast<double>(history_.count()), 1);
+    return now >= *history_.next(last) - (calls_ahead + shift) * (call_seconds_ + poll_seconds);
   }
 
   std::optional<Failure> look(double /*launch*/) override {
@@ -50,6 +55,8 @@ class CounterEstimate final : public PowerEstimate {
     const auto now = meter_.energy_joules();
     const double after = clock_.now();
     const double middle = 0.5 * (before + after);
+    // When within a call the counter was read does not matter as long as all take alike.
+    const double delay = std::max(0.0, after - before - slow_call * call_seconds_);
     call_seconds_ += 0.2 * (std::min(after - before, 0.02) - call_seconds_);
     if (!now) return failure(energy_ ? "the energy counter stopped answering" : "it has no energy counter");
     if (energy_ && *now < *energy_) {
@@ -58,12 +65,13 @@ class CounterEstimate final : public PowerEstimate {
     }
     if (energy_ && *now > *energy_) {
       // The step fell between the last call and this one.
-      const Tick tick{0.5 * (asked_ + middle), 0.5 * (middle - asked_), *now};
+      const Tick tick{0.5 * (asked_ + middle), 0.5 * (middle - asked_ + delay_ + delay), *now};
       history_.add(tick);
       if (settled_ && tick.time >= *settled_) ticks_.push_back(tick);
     }
     energy_ = now;
     asked_ = middle;
+    delay_ = delay;
     return std::nullopt;
   }
 
@@ -174,6 +182,7 @@ class CounterEstimate final : public PowerEstimate {
   std::optional<double> settled_;  ///< from when ticks count; nothing before the load
   std::optional<double> energy_;   ///< the counter as last read
   double asked_ = 0;               ///< when that was: the middle of the call
+  double delay_ = 0;               ///< by how much that call took longer than usual
   double call_seconds_ = 0.003;    ///< what a call takes
   std::vector<Tick> ticks_;        ///< since power had settled
 };

@@ -20,7 +20,7 @@ constexpr double queued_seconds = 0.04;
 constexpr unsigned least_queued = 2;
 constexpr unsigned most_queued = 64;
 /// Work beyond the tick that is expected to end the window: until the call that sees that tick has returned.
-constexpr double overtime_seconds = 0.006;
+constexpr double overtime_seconds = 0.010;
 /// The meter is asked no more often than this, the device whether a replay has ended no less often than this.
 constexpr double poll_seconds = 0.0005;
 constexpr double feed_seconds = 0.004;
@@ -90,7 +90,7 @@ struct EnergyLoop::Impl {
         estimate(make_power_estimate(meter_in, history_in, options, clock_in)) {}
 
   std::optional<Failure> start();
-  std::optional<Failure> loop();
+  std::optional<Failure> loop(const std::function<bool()>& unwanted);
   std::optional<Failure> keep_busy();
   std::optional<Failure> pause();
   std::optional<Failure> drain();
@@ -225,8 +225,9 @@ std::optional<Failure> EnergyLoop::Impl::start() {
   return keep_busy();
 }
 
-std::optional<Failure> EnergyLoop::Impl::loop() {
+std::optional<Failure> EnergyLoop::Impl::loop(const std::function<bool()>& unwanted) {
   while (!estimate->finished(launch())) {
+    if (unwanted && unwanted()) return failure("it is not wanted any more");
     if (estimate->wants_pause(launch())) {
       if (auto failed = pause()) return failed;
     }
@@ -437,8 +438,8 @@ std::optional<Failure> EnergyLoop::stop() {
   return impl_->drain();
 }
 
-tl::expected<std::map<std::string, Quantity>, Failure> EnergyLoop::finish() {
-  auto failed = impl_->loop();
+tl::expected<std::map<std::string, Quantity>, Failure> EnergyLoop::finish(const std::function<bool()>& unwanted) {
+  auto failed = impl_->loop(unwanted);
   // A batch that failed has nothing left to wait for; after any other failure its replays are still running.
   auto draining = impl_->drain();
   if (failed || draining) {

@@ -1,6 +1,7 @@
 #pragma once
 // Energy of a kernel that loops on the device.
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,8 +34,7 @@ struct EnergyOptions {
 };
 
 /// Keeps a device busy with replays of a batch and cuts a window out of what the meter tells: with a counter at its
-/// ticks, else of fresh values of a reading; all in the calling thread. start() queues work and returns at once, so that the caller may do something else (some milliseconds) while
-/// power rises; finish() measures.
+/// ticks, else of fresh values of a reading; all in the calling thread. start() queues work and returns at once; finish() measures.
 class EnergyLoop {
  public:
   /// @param batch with nothing outstanding. @param history of the meter's counter, or, without one, of the updates of
@@ -57,8 +57,9 @@ class EnergyLoop {
   /// "abandoned_early" where the kernel was hopeless, and power was measured over fewer ticks, or (n 1, a large error)
   /// only read once. Where least_watts alone makes it hopeless neither is measured: there is an energy_bound (J per
   /// launch, flag "lower_bound") instead. The batch has nothing outstanding afterwards.
-  /// Failure: outcome measurement, or what the batch failed with.
-  tl::expected<std::map<std::string, Quantity>, Failure> finish();
+  /// @param unwanted asked meanwhile; true ends the loop
+  /// Failure: outcome measurement, also where it became unwanted, or what the batch failed with.
+  tl::expected<std::map<std::string, Quantity>, Failure> finish(const std::function<bool()>& unwanted = nullptr);
 
   /// Waits for what is outstanding, instead of finish().
   std::optional<Failure> stop();

@@ -6,18 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "base/clock.hpp"
-#include "evaluate/argument_set.hpp"
-#include "evaluate/energy.hpp"
 #include "evaluate/expected_work.hpp"
-#include "evaluate/extensions.hpp"
-#include "evaluate/observe.hpp"
-#include "evaluate/power_estimate.hpp"
-#include "evaluate/statistics.hpp"
-#include "evaluate/steps.hpp"
-#include "evaluate/timing.hpp"
-#include "evaluate/verifier.hpp"
-#include "evaluate/voltage_reader.hpp"
+#include "evaluate/session_impl.hpp"
 #include "problem/evaluate_in.hpp"
 #include "problem/quantities.hpp"
 
@@ -25,136 +15,11 @@ namespace wattune {
 
 namespace {
 
-/// Long enough that two queued replays outlast any pause of this thread, short enough to stop soon.
-constexpr double energy_batch_seconds = 0.01;
-/// A single launch that lasts so long tells well enough how many launches make a batch.
-constexpr double long_launch_seconds = 0.002;
-/// What idle power may be below that measured: clocks may be lower later.
-constexpr double idle_margin = 0.1;
-/// Below this share of the time the energy of resets is within the noise of the measurement.
-constexpr double negligible_share = 0.005;
-
 bool is_poison(Outcome outcome) {
   return outcome == Outcome::crash || outcome == Outcome::lost_device;
 }
 
-/// Announces phases and adds up the seconds spent in each. Waiting in the announcement is nobody's time.
-class Phases {
- public:
-  Phases(const MeasureOptions& options, std::map<std::string, double>& seconds)
-      : options_(options), seconds_(seconds) {}
-  void begin(const std::string& phase) {
-    end();
-    if (options_.on_phase) options_.on_phase(phase);
-    current_ = phase;
-    start_ = monotonic_seconds();
-  }
-  void end() {
-    if (!current_.empty()) seconds_[current_] += monotonic_seconds() - start_;
-    current_.clear();
-  }
-
- private:
-  const MeasureOptions& options_;
-  std::map<std::string, double>& seconds_;
-  std::string current_;
-  double start_ = 0;
-};
-
-Quantity quantity(double value, const std::string& unit, double standard_error, std::size_t n) {
-  return {value, unit, standard_error, static_cast<std::int64_t>(n), {}};
-}
-
-/// a - b, where both were measured independently.
-Quantity difference(Quantity a, const Quantity& b) {
-  a.value -= b.value;
-  a.stderr_value = std::hypot(a.stderr_value, b.stderr_value);
-  return a;
-}
-
 }  // namespace
-
-struct Session::Impl {
-  Impl(const Problem& problem_in, Device& device_in, PowerMeter* meter_in, MeasureOptions options_in)
-      : problem(problem_in),
-        device(device_in),
-        meter(meter_in),
-        options(std::move(options_in)),
-        launch_function(launch_function_of(problem_in)),
-        observers(problem_in, device_in.info()),
-        arguments(problem_in, device_in),
-        verifier(problem_in, device_in, arguments),
-        loaded(device_in, arguments),
-        voltage(options.voltage_command, options.on_warning) {
-    if (options.clock == nullptr) options.clock = device.clock();
-  }
-
-  tl::expected<Kernel*, Failure> load(const CompileResult& binary);
-  tl::expected<Steps, Failure> steps_of(Kernel& kernel, const std::vector<Value>& configuration);
-  Launch reference_launch(Kernel& kernel) const;
-  std::optional<Failure> take_reference(const CompileResult& binary, const std::vector<Value>& configuration);
-
-  std::optional<Failure> evaluate(const CompileResult& binary, const std::vector<Value>& configuration,
-                                  Evaluation& evaluation, Phases& phases);
-  void note_resources(const Kernel& kernel, const Launch& launch, Evaluation& evaluation);
-  std::optional<Failure> judge(const Steps& steps, Evaluation& evaluation);
-  [[nodiscard]] const Verifier::Verdict* known_verdict(const Steps& steps) const;
-  std::optional<Failure> loop(const Steps& steps, double run_seconds, Evaluation& evaluation, Phases& phases);
-  [[nodiscard]] EnergyOptions energy_options();
-  [[nodiscard]] TickHistory& ticks_of(const EnergyOptions& energy) {
-    return energy.estimator == EnergyEstimator::counter ? counter_ticks : reading_updates;
-  }
-  std::optional<Failure> time(const Steps& steps, Evaluation& evaluation, Phases& phases);
-  std::optional<Failure> observe(const Steps& steps, Evaluation& evaluation, Phases& phases);
-  std::optional<Failure> settle(const Steps& steps, const Evaluation& evaluation, Phases& phases);
-  std::optional<Failure> check_clock(Evaluation& evaluation);
-  void note_voltage(Evaluation& evaluation) const;
-  [[nodiscard]] PowerMeter* clock_reader() const { return meter != nullptr ? meter : options.clock_meter; }
-  bool too_slow(double seconds, Evaluation& evaluation) const;
-  tl::expected<Quantity, Failure> time_of_resets();
-  std::optional<Failure> measure(const Steps& steps, Evaluation& evaluation);
-  tl::expected<std::map<std::string, Quantity>, Failure> energy_of(const Steps& steps, double seconds);
-  void take(std::map<std::string, Quantity> measured, Evaluation& evaluation) const;
-  static void note_times(const std::vector<double>& samples, Evaluation& evaluation);
-  [[nodiscard]] Clock& clock() const { return options.clock == nullptr ? real_clock() : *options.clock; }
-  std::optional<Failure> flag_changing_work(const Steps& steps, bool drifting, Evaluation& evaluation);
-  void note_idle(Evaluation& evaluation);
-
-  /// Batches of the resets and these.
-  [[nodiscard]] BatchMaker maker(const Steps& steps) {
-    return [this, &steps](unsigned launches) {
-      const auto resets = arguments.resets();
-      Steps all(resets.begin(), resets.end());
-      all.insert(all.end(), steps.begin(), steps.end());
-      return device.make_batch(all, launches);
-    };
-  }
-
-  const Problem& problem;
-  Device& device;
-  PowerMeter* meter;
-  MeasureOptions options;
-  EvaluateOptions wanted;  ///< of the evaluation under way
-  LaunchFunction launch_function;  ///< null where launches are plain
-  Observers observers;
-  TickHistory counter_ticks;          ///< of the meter
-  TickHistory reading_updates;        ///< of its readings
-  EnergyEstimator estimator = EnergyEstimator::automatic;  ///< of the options; chosen by the first measurement
-  std::optional<double> idle_watts;   ///< with this process's context
-  ArgumentSet arguments;
-  Verifier verifier;
-  LoadedBinary loaded;
-  std::optional<ClockReading> reached;  ///< once the device was at the clocks of these settings
-  DeviceSettings reached_settings;
-  VoltageReader voltage;
-
-  /// What the loaded kernels have been verified to do: device settings do not change what they compute.
-  struct Verified {
-    Steps steps;
-    Verifier::Verdict verdict;
-  };
-  std::vector<Verified> verified;
-};
 
 // ---- loading
 
@@ -304,12 +169,16 @@ const Verifier::Verdict* Session::Impl::known_verdict(const Steps& steps) const 
   return known == verified.end() ? nullptr : &known->verdict;
 }
 
+std::optional<Failure> Session::Impl::take_verdict(const Steps& steps, tl::expected<Verifier::Verdict, Failure> judged) {
+  if (!judged) return judged.error();
+  verified.push_back({steps, std::move(*judged)});
+  return std::nullopt;
+}
+
 std::optional<Failure> Session::Impl::judge(const Steps& steps, Evaluation& evaluation) {
   const Verifier::Verdict* verdict = known_verdict(steps);
   if (verdict == nullptr) {
-    auto judged = verifier.judge();
-    if (!judged) return judged.error();
-    verified.push_back({steps, *judged});
+    if (auto failed = take_verdict(steps, verifier.judge())) return failed;
     verdict = &verified.back().verdict;
   }
   evaluation.verification = verdict->verification;
@@ -396,131 +265,6 @@ std::optional<Failure> Session::Impl::observe(const Steps& steps, Evaluation& ev
   phases.begin("observe");
   arguments.restore();
   return observers.observe(maker(steps), options, named(problem, evaluation.configuration), evaluation);
-}
-
-// ---- energy
-
-EnergyOptions Session::Impl::energy_options() {
-  // Once: it also teaches the counter's period.
-  if (!idle_watts) idle_watts = measure_idle_power(*meter, counter_ticks, clock());
-  if (estimator == EnergyEstimator::automatic) {
-    estimator = options.energy_estimator;
-    const SensorProfile* profile = options.sensor_profile ? &*options.sensor_profile : nullptr;
-    if (estimator == EnergyEstimator::automatic) estimator = choose_estimator(*meter, profile);
-  }
-  EnergyOptions result;
-  result.estimator = estimator;
-  result.profile = options.sensor_profile;
-  result.ticks = options.energy_ticks;
-  if (wanted.exact) {
-    const double period = counter_ticks.regular() ? counter_ticks.period() : 0.1;
-    result.ticks = std::max(result.ticks, static_cast<unsigned>(std::ceil(options.final_seconds / period)));
-    result.settle_seconds = 2 * result.settle_seconds;
-    result.most_ticks = result.ticks;
-    return result;
-  }
-  result.hopeless = wanted.hopeless_energy;
-  result.least_watts = (1 - idle_margin) * idle_watts.value_or(0);
-  return result;
-}
-
-void Session::Impl::take(std::map<std::string, Quantity> measured, Evaluation& evaluation) const {
-  evaluation.energy_estimator = to_string(estimator);
-  for (auto& [name, value] : measured) evaluation.quantities[name] = std::move(value);
-}
-
-/// Time and energy from one loop, while whose power rises the outputs are judged.
-std::optional<Failure> Session::Impl::loop(const Steps& steps, double run_seconds, Evaluation& evaluation,
-                                           Phases& phases) {
-  const EnergyOptions wanted_energy = energy_options();
-  phases.begin("warm_up");
-  arguments.restore();
-  double seconds = run_seconds;
-  if (run_seconds < long_launch_seconds || (wanted.abandon_above && run_seconds > *wanted.abandon_above)) {
-    auto warm = warm_up(maker(steps), options);
-    if (!warm) return warm.error();
-    seconds = warm->seconds;
-    if (too_slow(seconds, evaluation)) return judge(steps, evaluation);
-  }
-  phases.begin("energy");
-  arguments.restore();
-  auto batch = maker(steps)(launches_for(energy_batch_seconds, seconds));
-  if (!batch) return batch.error();
-  EnergyLoop energy(**batch, *meter, ticks_of(wanted_energy), wanted_energy, clock());
-  auto failed = energy.start();
-  if (!failed) failed = judge(steps, evaluation);
-  if (failed) {
-    auto stopping = energy.stop();
-    return stopping ? stopping : failed;
-  }
-  auto measured = energy.finish();
-  if (!energy.launch_seconds().empty()) note_times(energy.launch_seconds(), evaluation);
-  if (!measured) return measured.error();
-  take(std::move(*measured), evaluation);
-  note_idle(evaluation);
-  batch->reset();
-  if (auto unobserved = observe(steps, evaluation, phases)) return unobserved;
-  return flag_changing_work(steps, drifts(energy.launch_seconds()), evaluation);
-}
-
-/// What a launch used beyond the power that the device draws with this process's context and nothing to do.
-void Session::Impl::note_idle(Evaluation& evaluation) {
-  if (!idle_watts || !evaluation.quantities.contains("energy") || !evaluation.quantities.contains("time")) return;
-  const Quantity& energy = evaluation.quantities.at("energy");
-  Quantity above = energy;
-  above.value -= *idle_watts * evaluation.quantities.at("time").value;
-  evaluation.quantities["energy_above_idle"] = std::move(above);
-  evaluation.quantities["idle_power"] = quantity(*idle_watts, "W", std::numeric_limits<double>::quiet_NaN(), 1);
-}
-
-tl::expected<std::map<std::string, Quantity>, Failure> Session::Impl::energy_of(const Steps& steps, double seconds) {
-  auto batch = maker(steps)(launches_for(energy_batch_seconds, seconds));
-  if (!batch) return tl::unexpected(batch.error());
-  const EnergyOptions energy = energy_options();
-  return measure_energy(**batch, *meter, ticks_of(energy), energy, clock());
-}
-
-std::optional<Failure> Session::Impl::measure(const Steps& steps, Evaluation& evaluation) {
-  const Quantity seconds = evaluation.quantities.at("time");
-  const auto reset = evaluation.quantities.find("reset_time");
-  const double reset_seconds = reset == evaluation.quantities.end() ? 0 : reset->second.value;
-  arguments.restore();
-  auto measured = energy_of(steps, seconds.value + reset_seconds);
-  if (!measured) return measured.error();
-  if (reset_seconds > negligible_share * seconds.value && measured->contains("energy")) {
-    const auto of_resets = energy_of(Steps{}, reset_seconds);
-    if (!of_resets) return of_resets.error();
-    if (!of_resets->contains("energy")) return Failure{Outcome::measurement, "the energy of resets was not measured"};
-    Quantity& energy = measured->at("energy");
-    energy = difference(energy, of_resets->at("energy"));
-    if (measured->contains("power")) {
-      // The window's power is that of kernel and resets together.
-      Quantity& power = measured->at("power");
-      power.value = energy.value / seconds.value;
-      power.stderr_value =
-          power.value * std::hypot(energy.stderr_value / energy.value, seconds.stderr_value / seconds.value);
-    }
-  }
-  take(std::move(*measured), evaluation);
-  note_idle(evaluation);
-  return std::nullopt;
-}
-
-std::optional<Failure> Session::Impl::flag_changing_work(const Steps& steps, bool drifting, Evaluation& evaluation) {
-  if (!arguments.accumulates()) return std::nullopt;
-  bool changes = drifting;
-  if (!changes && !arguments.accumulated_values_are_finite()) {
-    // Only repetition is to blame if a single launch leaves finite values.
-    arguments.restore();
-    if (auto failed = run_steps(device, steps)) return failed;
-    changes = arguments.accumulated_values_are_finite();
-  }
-  if (!changes) return std::nullopt;
-  for (const char* name : {"time", "energy", "power"}) {
-    const auto found = evaluation.quantities.find(name);
-    if (found != evaluation.quantities.end()) found->second.flags.emplace_back("work_changes_on_repetition");
-  }
-  return std::nullopt;
 }
 
 // ---- the public face

@@ -13,6 +13,8 @@ constexpr std::size_t most_seen = 100;
 constexpr std::size_t least_seen = 5;
 /// How far, in periods, a tick may lie from where it is due.
 constexpr double largest_deviation = 0.1;
+/// Steps come up to 0.5 less this many periods after they are due.
+constexpr double least_tolerance = 0.3;
 /// Ticks out of place that are put up with: two points for each, one back for each that is where it is due.
 constexpr int most_misplaced = 5;
 /// Steps come up to a millisecond off their period, and the counter's value goes along with that, while polling sees
@@ -34,6 +36,7 @@ double deviation(double time, double period) {
 }  // namespace
 
 void TickHistory::add(const Tick& tick) {
+  ++count_;
   if (regular()) {
     // A slow call misplaces a tick now and then; a counter that has changed its ways misplaces most.
     misplaced_ = place(tick) ? std::max(0, misplaced_ - 1) : misplaced_ + 2;
@@ -44,8 +47,14 @@ void TickHistory::add(const Tick& tick) {
   if (unplaced_.size() >= least_seen) begin();
 }
 
+double TickHistory::position(const Tick& tick) const {
+  // The value is that of the last step before it was read, which in a long interval need not be near the middle.
+  const double tolerance = 0.5 * period_ - std::min(tick.uncertainty, least_tolerance * period_);
+  return std::floor((tick.time + tick.uncertainty + tolerance - phase_) / period_);
+}
+
 bool TickHistory::place(const Tick& tick) {
-  const double position = std::round((tick.time - phase_) / period_);
+  const double position = this->position(tick);
   if (std::abs(tick.time - due(position)) > largest_deviation * period_ + tick.uncertainty) return false;
   // A tick of a slow call would spoil the fit more than it adds.
   if (!seen_.empty() && tick.uncertainty > largest_deviation * period_) return true;
@@ -106,12 +115,12 @@ std::optional<double> TickHistory::next(double after) const {
 }
 
 double TickHistory::due(const Tick& tick) const {
-  return due(std::round((tick.time - phase_) / period_));
+  return due(position(tick));
 }
 
 double TickHistory::time(const Tick& tick) const {
   if (!regular()) return tick.time;
-  const double at = due(std::round((tick.time - phase_) / period_));
+  const double at = due(tick);
   // A call that was held up says little about when the step was.
   const double share = tick.uncertainty > 3 * std::max(scatter_, 1e-3) ? 0 : seen_share;
   return at + share * (tick.time - at);

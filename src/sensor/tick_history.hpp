@@ -24,6 +24,8 @@ class TickHistory {
 
   /// Whether the steps seen so far have a period.
   [[nodiscard]] bool regular() const noexcept { return period_ > 0; }
+  /// Steps that were added so far.
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
   /// Seconds; 0 where the steps are not regular.
   [[nodiscard]] double period() const noexcept { return period_; }
   /// The first step that is due after a moment; nothing where the steps are not regular.
@@ -46,10 +48,13 @@ class TickHistory {
     double time;
   };
   bool place(const Tick& tick);
+  /// Periods from the first step to this one.
+  [[nodiscard]] double position(const Tick& tick) const;
   void begin();
   void fit();
   [[nodiscard]] double due(double position) const { return phase_ + period_ * position; }
 
+  std::size_t count_ = 0;
   std::deque<Seen> seen_;
   std::vector<Tick> unplaced_;  ///< seen before there was a period
   int misplaced_ = 0;           ///< how often ticks were not where they were due of late

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <iostream>
 
 #include "evaluate/energy.hpp"
@@ -56,12 +57,18 @@ SensorProfile profile_of(const simgpu::SensorDescription& reading) {
   return profile;
 }
 
+/// Another one gives boards and kernels that nothing was chosen on.
+std::uint64_t first_seed() {
+  const char* seed = std::getenv("WATTUNE_ACCURACY_SEED");
+  return seed == nullptr ? 17 : std::strtoull(seed, nullptr, 10);
+}
+
 /// Each run is a board of its own, with phases of its own.
 Accuracy accuracy(const Case& which, int runs) {
   Accuracy result{0, 0, 0, 0, 0};
   double squares = 0;
   for (int run = 0; run < runs; ++run) {
-    const auto seed = static_cast<std::uint64_t>(run) * 1000003 + 17;
+    const auto seed = static_cast<std::uint64_t>(run) * 1000003 + first_seed();
     VirtualClock clock;
     clock.pass(simgpu::uniform(seed, 5));
     TwoLevelKernel kernel{which.launch};
@@ -115,7 +122,7 @@ TEST_P(EnergyAccuracy, is_without_bias_and_as_stated) {
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const Sensor sensor : {Sensor::counter, Sensor::full_duty, Sensor::quarter_duty}) {
-    for (const double launch : {0.0001, 0.004, 0.01, 0.1, 0.237, 1.5}) {
+    for (const double launch : {0.00001, 0.0001, 0.004, 0.01, 0.1, 0.237, 1.5}) {
       for (const bool exact : {false, true}) all.push_back({sensor, launch, exact});
     }
   }

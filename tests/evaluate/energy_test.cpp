@@ -158,6 +158,15 @@ TEST_F(MeasureEnergy, can_be_stopped_instead_of_finished) {
   EXPECT_EQ(batch.outstanding(), 0U);
 }
 
+TEST_F(MeasureEnergy, ends_where_it_has_become_unwanted) {
+  EnergyLoop loop(batch, meter, ticks, options, clock);
+  ASSERT_FALSE(loop.start());
+  const double before = clock.now();
+  EXPECT_FALSE(loop.finish([&] { return clock.now() > before + 0.05; }));
+  EXPECT_LT(clock.now() - before, meter.period);
+  EXPECT_EQ(batch.outstanding(), 0U);
+}
+
 TEST_F(MeasureEnergy, gives_up_waiting_for_a_level_and_says_how_uncertain_it_is) {
   meter.power = [](double time) { return std::fmod(time, 0.4) < 0.2 ? 400 : 600; };
   const double before = clock.now();

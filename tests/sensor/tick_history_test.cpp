@@ -52,6 +52,14 @@ TEST(TickHistory, does_not_believe_a_call_that_was_held_up) {
   EXPECT_NEAR(history.time(tick(30, 0.009, 0.01)), 10, 0.0005);
 }
 
+TEST(TickHistory, takes_the_last_step_of_a_time_in_which_nobody_looked) {
+  // Looked at just after step 29 was due, and again just before step 30 was: it came early.
+  const TickHistory history = regular_history();
+  EXPECT_NEAR(history.time({9.9 + 0.0498, 0.05, 0}), 10, 0.0005);
+  // And over two steps.
+  EXPECT_NEAR(history.time({9.95, 0.1, 0}), 10, 0.0005);
+}
+
 TEST(TickHistory, stays_as_it_is_where_one_tick_does_not_fit) {
   TickHistory history = regular_history();
   history.add(tick(30, 0.04));
