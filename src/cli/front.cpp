@@ -12,6 +12,7 @@
 #include "report/front.hpp"
 #include "report/json.hpp"
 #include "report/table.hpp"
+#include "store/formats/csv_text.hpp"
 #include "store/formats/results.hpp"
 
 namespace wattune::cli {
@@ -35,10 +36,6 @@ std::vector<Objective> choose_objectives(const FrontArguments& arguments, const 
   return objectives;
 }
 
-json configuration_json(const Evaluation& evaluation, const std::vector<std::string>& names) {
-  return to_json(evaluation, names)["configuration"];
-}
-
 void print_json(const Results& results, const Front& front) {
   const auto& names = results.header.parameter_names;
   json object = front_to_json(front, results.evaluations);
@@ -50,19 +47,11 @@ void print_json(const Results& results, const Front& front) {
     json whole = to_json(evaluation, names);
     member["configuration"] = std::move(whole["configuration"]);
     member["quantities"] = std::move(whole["quantities"]);
-    if (const auto& rival = front.members[i].rival) member["rival"] = configuration_json(results.evaluations[*rival], names);
+    if (const auto& rival = front.members[i].rival) member["rival"] = to_json(results.evaluations[*rival], names)["configuration"];
     member.erase("index");  // of no use without all evaluations
   }
   object["knee"] = front.knee ? json(*front.knee) : json();
   fmt::print("{}", json_text(object));
-}
-
-/// A field of CSV: in quotes where it has to be.
-std::string field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
 }
 
 /// A line for each: on_front ("sure", "not sure", "no"), knee, objectives with their errors in SI units, parameters.
@@ -70,8 +59,8 @@ void print_csv(const Results& results, const Front& front, const std::vector<std
   std::map<std::size_t, std::size_t> places;
   for (std::size_t place = 0; place < front.members.size(); ++place) places[front.members[place].index] = place;
   std::string line = "on_front,knee";
-  for (const auto& objective : front.objectives) line += "," + field(objective.name) + "," + field(objective.name + "_stderr");
-  for (const auto& name : results.header.parameter_names) line += "," + field(name);
+  for (const auto& objective : front.objectives) line += "," + csv_text(objective.name) + "," + csv_text(objective.name + "_stderr");
+  for (const auto& name : results.header.parameter_names) line += "," + csv_text(name);
   fmt::print("{}\n", line);
   for (const std::size_t row : rows) {
     const auto place = places.find(row);
@@ -83,7 +72,7 @@ void print_csv(const Results& results, const Front& front, const std::vector<std
       const Quantity& quantity = evaluation.quantities.at(objective.name);
       line += fmt::format(",{},{}", quantity.value, std::isfinite(quantity.stderr_value) ? fmt::format("{}", quantity.stderr_value) : "");
     }
-    for (const Value& value : evaluation.configuration) line += "," + field(value.str());
+    for (const Value& value : evaluation.configuration) line += "," + csv_text(value.str());
     fmt::print("{}\n", line);
   }
 }

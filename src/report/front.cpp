@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/format.hpp"
+#include "report/json.hpp"
 
 namespace wattune {
 
@@ -97,16 +98,11 @@ std::string front_remarks(const Front& front, std::span<const Evaluation> evalua
 }
 
 json front_to_json(const Front& front, std::span<const Evaluation> evaluations) {
-  json objectives = json::array();
-  for (const auto& objective : front.objectives) {
-    objectives.push_back({{"name", objective.name},
-                          {"direction", objective.direction == Direction::minimize ? "minimize" : "maximize"}});
-  }
   json members = json::array();
   for (const auto& member : front.members) {
     members.push_back({{"index", member.index}, {"sure", member.sure}, {"rival", member.rival ? json(*member.rival) : json()}});
   }
-  json object = {{"objectives", std::move(objectives)},
+  json object = {{"objectives", objectives_to_json(front.objectives)},
                  {"members", std::move(members)},
                  {"knee", front.knee ? json(front.members[*front.knee].index) : json()},
                  {"errors_known", front.errors_known}};

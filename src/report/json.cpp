@@ -9,6 +9,14 @@ namespace wattune {
 
 using nlohmann::json;
 
+json objectives_to_json(std::span<const Objective> objectives) {
+  json list = json::array();
+  for (const auto& objective : objectives) {
+    list.push_back({{"name", objective.name}, {"direction", objective.direction == Direction::minimize ? "minimize" : "maximize"}});
+  }
+  return list;
+}
+
 json run_to_json(const RunInfo& run, const std::vector<std::string>& parameter_names,
                  std::span<const Evaluation> evaluations, std::span<const Objective> objectives) {
   json list = json::array();
@@ -20,10 +28,7 @@ json run_to_json(const RunInfo& run, const std::vector<std::string>& parameter_n
   }
   const auto among = run.constraints.feasible(evaluations, competing(evaluations));
   json best_ones = json::object();
-  json goals = json::array();
   for (const auto& objective : objectives) {
-    goals.push_back({{"name", objective.name},
-                     {"direction", objective.direction == Direction::minimize ? "minimize" : "maximize"}});
     if (const auto winner = best(evaluations, among, objective)) {
       best_ones[objective.name] = {{"configuration", list[*winner]["configuration"]},
                                    {"quantities", list[*winner]["quantities"]}};
@@ -37,7 +42,7 @@ json run_to_json(const RunInfo& run, const std::vector<std::string>& parameter_n
           {"strategy", run.strategy},
           {"seed", run.seed},
           {"space", {{"cartesian", to_string(run.cartesian)}, {"valid", to_string(run.space_size)}}},
-          {"objectives", std::move(goals)},
+          {"objectives", objectives_to_json(objectives)},
           {"evaluations", std::move(list)},
           {"best", std::move(best_ones)},
           {"pareto", pareto_front(evaluations, among, objectives)},

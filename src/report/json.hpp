@@ -12,6 +12,9 @@
 
 namespace wattune {
 
+/// A list of `name` and `direction`.
+nlohmann::json objectives_to_json(std::span<const Objective> objectives);
+
 /// The object of `tune --json`: device, simulated, seed, evaluations, best (by objective: configuration and
 /// quantities; where there are conditions, of those that meet them, listed in `feasible`), pareto (indices into
 /// evaluations, sorted by the first objective), front (see front_to_json; with several objectives), counts (by outcome),

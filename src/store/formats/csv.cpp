@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "store/formats/csv_text.hpp"
 #include "store/formats/formats.hpp"
 
 namespace wattune {
@@ -107,9 +108,13 @@ std::string quoted(const std::string& text) {
   return result + '"';
 }
 
+}  // namespace
+
 std::string csv_text(const std::string& text) {
   return text.find_first_of(",;\t\"\r\n") == std::string::npos ? text : quoted(text);
 }
+
+namespace {
 
 std::string csv_value(const Value& value) {
   if (!value.is_string() && !value.is_list()) return csv_text(value.str());
