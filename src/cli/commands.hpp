@@ -43,6 +43,9 @@ struct TuneArguments {
   std::optional<double> host_watts;
   std::string method;                ///< empty: the strategy alone
   std::optional<double> base_clock;  ///< MHz
+  std::string configuration;         ///< of method clocks: NAME=VALUE,...; empty: the problem's default
+  std::string clock_width = "10%";   ///< of --clocks ridge and auto: how far from the predicted optimum
+  std::size_t clock_count = 10;      ///< of these at most
   std::string strategy = "auto";
   std::vector<std::string> strategy_options;  ///< key=value
   std::vector<std::string> budget;

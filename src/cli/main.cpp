@@ -102,7 +102,7 @@ void add_space(CLI::App& app, SpaceArguments& arguments) {
 std::string method_help() {
   std::string text = "Tuning method: what is searched at which clocks (docs/methods.md); default: the strategy searches everything";
   for (const auto& method : method_descriptions()) text += fmt::format("\n{}: {}", method.name, method.summary);
-  return text;
+  return text + "\nclocks: no search but for the own clock of one configuration that is tuned already";
 }
 
 std::string strategy_help() {
@@ -120,7 +120,10 @@ void add_settings(CLI::App& command, SettingChoice& choice, bool many) {
   auto add = [&](const char* name, std::string& text, const std::string& what) {
     command.add_option(name, text, what + values)->type_name("VALUES")->check(not_empty());
   };
-  add("--clocks", choice.clocks, "SM clocks in MHz: ");
+  add("--clocks", choice.clocks,
+      many ? "SM clocks in MHz; ridge: those near the most efficient one of a compute-bound kernel, as the board's calibration "
+             "tells; auto: the same for the search, then the own clocks of the best configurations among all; "
+           : "SM clock in MHz: ");
   add("--memory-clocks", choice.memory_clocks, "Memory clocks in MHz: ");
   add("--power-limits", choice.power_limits, "Power limits in W: ");
   command.add_flag("--allow-settings", choice.allowed,
@@ -172,6 +175,10 @@ void add_tune(CLI::App& app, TuneArguments& arguments) {
                       "MHz at which energy-to-solution+clocks begins; default: the board's default application clock")
       ->type_name("MHZ")
       ->check(positive_number());
+  command->add_option("--configuration", arguments.configuration,
+                      "The configuration of --method clocks; parameters that are not named have their default")
+      ->type_name("NAME=VALUE,...")
+      ->check(not_empty());
   command->add_option("--strategy", arguments.strategy, strategy_help())->capture_default_str();
   command->add_option("--strategy-option", arguments.strategy_options, "Option of the strategy (repeatable)")
       ->type_name("KEY=VALUE")
@@ -221,6 +228,14 @@ void add_tune(CLI::App& app, TuneArguments& arguments) {
   command->add_flag("--no-skip", arguments.no_skip,
                     "Where energy alone is minimised: measure also the energy of what cannot be the best");
   add_settings(*command, arguments.settings, true);
+  command->add_option("--clock-width", arguments.clock_width,
+                      "Of --clocks ridge and auto: how far from the predicted optimum clocks are searched, on either side")
+      ->type_name("P%")
+      ->capture_default_str();
+  command->add_option("--clock-count", arguments.clock_count, "How many of them at most")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(whole_number(1, 100000));
   command->add_flag("--assume-no-lock", arguments.settings.assume_no_lock,
                     "Do not look whether somebody else has locked the clock, which the run would unlock at its end");
   command->add_option("--voltage-command", arguments.voltage_command,
@@ -246,7 +261,9 @@ void add_tune(CLI::App& app, TuneArguments& arguments) {
       "Examples:\n"
       "  wattune tune kernels/gemm/problem.json\n"
       "  wattune tune kernels/gemm/problem.json --device opencl:0 --problem-size 256,256,256 --budget 40\n"
-      "  wattune tune kernels/gemm/problem.json --device cuda:0 --minimize energy --minimize time --budget 200,30min");
+      "  wattune tune kernels/gemm/problem.json --device cuda:0 --minimize energy --minimize time --budget 200,30min\n"
+      "  wattune tune kernels/gemm/problem.json --minimize energy --clocks auto --allow-settings\n"
+      "  wattune tune kernels/gemm/problem.json --method clocks --configuration MWG=128,NWG=64 --allow-settings");
 }
 
 void add_compare(CLI::App& app, CompareArguments& arguments) {

@@ -166,13 +166,15 @@ void print_profile(const Profile& profile, double seconds) {
 
 /// Prints results as asked, then what ended the run early, if anything did. @return the exit code.
 int print_results(const TuneArguments& arguments, const Problem& problem, RunInfo run, const TuneResult& result,
-                  const std::vector<Objective>& objectives) {
+                  const std::vector<Objective>& objectives, const std::vector<KernelClock>& own_clocks) {
   const auto names = problem.parameter_names();
+  for (const auto& clock : own_clocks) run.remarks.push_back(to_text(clock, names));
   const auto found = method_found(arguments, problem, objectives, result.evaluations);
   if (found) run.remarks.push_back(found->text(names));
   if (arguments.json) {
     auto object = run_to_json(run, names, result.evaluations, objectives);
     if (found) object["method"] = found->to_json(names);
+    for (const auto& clock : own_clocks) object["own_clocks"].push_back(to_json(clock, names));
     fmt::print("{}", json_text(object));
   } else if (!arguments.quiet) {
     SummaryOptions options;
@@ -244,6 +246,7 @@ void tell_outcome(const Problem& problem, const DeviceInfo& device, const std::v
 }  // namespace
 
 int run_tune(TuneArguments arguments, TuneOutcome* outcome) {
+  resolve_clocks_method(arguments);
   if (is_replay_device(arguments.device)) return run_tune_replayed(std::move(arguments));
   const Interrupt interrupt;
   const double began = monotonic_seconds();
@@ -254,13 +257,14 @@ int run_tune(TuneArguments arguments, TuneOutcome* outcome) {
   check_extensions(problem);
   const ScratchFolder scratch;
   const auto clock = prepare_simulation(chosen.device, scratch.path());
-  choose_method_settings(arguments, chosen);
+  if (!choose_method_settings(arguments, chosen, {scratch, interrupt, clock.get()})) return interrupted_early();
   const auto objectives = method_objectives(arguments, objectives_of(arguments, chosen));
   const auto constraints = choose_constraints(problem, arguments.subject_to, objectives);
   if (arguments.host_watts) add_host_energy(problem, *arguments.host_watts);
   const Budget budget = choose_budget(arguments, problem);
-  const auto space = build_space(problem);
-  if (const auto warning = use_valid_default(problem, space)) say("wattune: warning: {}\n", *warning);
+  const auto whole = build_space(problem);
+  const auto space = search_space(arguments, problem, chosen.clocks);
+  if (const auto warning = use_valid_default(problem, whole)) say("wattune: warning: {}\n", *warning);
   const Search search = make_search(arguments, problem, space, objectives, budget, constraints, &chosen);
   const fs::path folder = choose_output(arguments, problem);
   auto progress_options = ProgressOptions::for_stderr();
@@ -305,7 +309,7 @@ int run_tune(TuneArguments arguments, TuneOutcome* outcome) {
   options.constraints = constraints;
   options.objectives = objectives;
   options.clock = clock.get();
-  options.run = search.run;
+  options.run = search.run + clocks_key(chosen.clocks);
   options.keep_going = arguments.keep_going;
   if (live.energy) {
     options.reference_every_seconds = live.settings ? reference_every_seconds_with_settings : reference_every_seconds;
@@ -325,14 +329,19 @@ int run_tune(TuneArguments arguments, TuneOutcome* outcome) {
   DeathLog deaths(journal.file(), problem.parameter_names());
   evaluator.remember_deaths(deaths);
   const double tuning_began = monotonic_seconds();
-  TuneResult result = tune(problem, space, *search.strategy, evaluator, journal, options);
-  if (live.energy) measure_again(arguments, problem, space, objectives, evaluator, journal, result, options);
+  TuneResult result;
+  if (!arguments.own_clock_only) result = tune(problem, space, *search.strategy, evaluator, journal, options);
+  std::vector<KernelClock> own_clocks;
+  if (live.energy && chosen.clocks && arguments.method.empty()) {
+    own_clocks = find_own_clocks(arguments, problem, whole, objectives, *chosen.clocks, evaluator, journal, result, options);
+  }
+  if (live.energy && !arguments.own_clock_only) measure_again(arguments, problem, whole, objectives, evaluator, journal, result, options);
   give_back_settings(chosen, result);
   progress.finish();
 
   if (outcome != nullptr) tell_outcome(problem, *device, objectives, result, *outcome);
   if (arguments.profile) print_profile(evaluator.profile(), monotonic_seconds() - tuning_began);
-  RunInfo run = make_run_info(arguments, problem, space, *device);
+  RunInfo run = make_run_info(arguments, problem, whole, *device);
   run.seconds = monotonic_seconds() - began;
   run.journal = journal.file().string();
   run.reused = result.state.reused;
@@ -340,7 +349,7 @@ int run_tune(TuneArguments arguments, TuneOutcome* outcome) {
   run.constraints = constraints;
   run.host_watts = arguments.host_watts;
   if (result.drift) run.remarks.push_back(to_string(*result.drift));
-  return print_results(arguments, problem, run, result, objectives);
+  return print_results(arguments, problem, run, result, objectives, own_clocks);
 }
 
 }  // namespace wattune::cli

@@ -28,8 +28,6 @@ void forget_settings(SettingChoice& choice, Problem& problem) {
   problem.device_settings.clear();
 }
 
-bool clocks_are_chosen(const SettingChoice& choice) { return choice.clocks == "ridge" || choice.clocks == "auto"; }
-
 /// The share of a space as a number, as the engine counts it.
 std::optional<std::size_t> planned_evaluations(const Budget& budget, const SearchSpace& space) {
   std::optional<std::size_t> planned;
@@ -48,7 +46,7 @@ MethodSetup method_setup(const TuneArguments& arguments, const Problem& problem,
   for (const auto& option : arguments.strategy_options) add_strategy_option(setup.options, option);
   if (!method_named(arguments.method).for_time) setup.efficiency = objectives.front();
   setup.base_clock = arguments.base_clock;
-  setup.clocks_are_chosen = clocks_are_chosen(arguments.settings);
+  setup.clocks_are_chosen = are_calibrated(arguments.settings);
   return setup;
 }
 
@@ -75,11 +73,10 @@ std::string method_key(const TuneArguments& arguments, const MethodSetup& setup,
 
 }  // namespace
 
-void choose_method_settings(TuneArguments& arguments, Chosen& chosen) {
+bool choose_method_settings(TuneArguments& arguments, Chosen& chosen, const CalibrationSurroundings& surroundings) {
   if (arguments.method.empty()) {
     if (arguments.base_clock) throw UsageError("--base-clock goes with --method energy-to-solution+clocks");
-    choose_settings(arguments, chosen);
-    return;
+    return choose_settings(arguments, chosen, surroundings);
   }
   const MethodDescription& method = method_named(arguments.method);
   if (arguments.verify_only) throw UsageError("--method and --verify-only do not go together: nothing is measured");
@@ -89,13 +86,14 @@ void choose_method_settings(TuneArguments& arguments, Chosen& chosen) {
     say("Method {} searches clocks, and --clocks names none: all that the device supports are searched\n", method.name);
   }
   try {
-    choose_settings(arguments, chosen);
+    if (!choose_settings(arguments, chosen, surroundings)) return false;
   } catch (const DeviceError& error) {
     if (method.need == NeedOfSettings::settings || has_setting_parameters(chosen.problem)) throw;
     say("wattune: warning: {}\n", error.what());
     forget_settings(arguments.settings, chosen.problem);
   }
   if (!chosen.settings) say("Method {} runs at the device's default clocks: none are set\n", method.name);
+  return true;
 }
 
 std::vector<Objective> method_objectives(const TuneArguments& arguments, const std::vector<Objective>& asked) {
@@ -126,6 +124,7 @@ Search make_search(const TuneArguments& arguments, const Problem& problem, const
 }
 
 std::string search_text(const TuneArguments& arguments) {
+  if (arguments.own_clock_only) return "method clocks";
   if (arguments.method.empty()) return "strategy " + arguments.strategy;
   return fmt::format("method {} (strategy {})", arguments.method, arguments.strategy);
 }

@@ -16,9 +16,9 @@ namespace wattune::cli {
 
 /// Chooses the device's settings for the method: all clocks where it searches clocks and none are named; none, said so,
 /// where it can do without and nothing may be set.
-/// @param arguments what holds afterwards of --clocks and the like
+/// @param arguments what holds afterwards of --clocks and the like @return as choose_settings()
 /// @throws UsageError for an unknown method and for options that do not go with it; DeviceError as choose_settings().
-void choose_method_settings(TuneArguments& arguments, Chosen& chosen);
+bool choose_method_settings(TuneArguments& arguments, Chosen& chosen, const CalibrationSurroundings& surroundings);
 
 /// What the run minimises: time for methods that answer with the fastest configuration, else what was asked for, else
 /// energy.

@@ -1,6 +1,7 @@
 #include "cli/tune_settings.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -30,12 +31,19 @@ Chosen choose(const TuneArguments& arguments) {
   return chosen;
 }
 
-void choose_settings(const TuneArguments& arguments, Chosen& chosen) {
+bool choose_settings(const TuneArguments& arguments, Chosen& chosen, const CalibrationSurroundings& surroundings) {
   const auto wanted = wanted_settings(chosen.problem, arguments.settings);
-  if (wanted.empty()) return;
+  if (wanted.empty()) return true;
   chosen.settings = open_settings(chosen.device, wanted, arguments.settings);
-  chosen.options.device_settings =
-      setting_parameters(chosen.problem, arguments.settings, chosen.settings->capabilities());
+  SettingChoice choice = arguments.settings;
+  if (are_calibrated(choice)) {
+    chosen.clocks = calibrated_clocks(arguments, chosen.device, *chosen.settings, surroundings);
+    if (!chosen.clocks) return false;
+    std::vector<std::string> megahertz;
+    for (const double clock : chosen.clocks->all) megahertz.push_back(fmt::format("{}", clock * 1e-6));
+    choice.clocks = fmt::format("{}", fmt::join(megahertz, ","));
+  }
+  chosen.options.device_settings = setting_parameters(chosen.problem, choice, chosen.settings->capabilities());
   chosen.problem = parse_problem(chosen.text, arguments.problem, chosen.options);
   std::string text;
   for (const Setting setting : wanted) {
@@ -45,6 +53,7 @@ void choose_settings(const TuneArguments& arguments, Chosen& chosen) {
     }
   }
   say("Settings: {}, set by {}, put back at the end\n", text, chosen.settings->capabilities().route);
+  return true;
 }
 
 std::vector<Objective> objectives_of(const TuneArguments& arguments, Chosen& chosen) {
