@@ -58,7 +58,7 @@ def verdict(found):
 
 
 def chart(device, results, front):
-    drawing = plots.Chart(f"{device} (simulated)", "efficiency, GFLOP/J", "speed, GFLOP/s", zero=(True, True))
+    drawing = plots.Chart(f"{device} (simulated)", "efficiency, GFLOP/J", "speed, GFLOP/s", zero=(True, True), legend="left")
     drawing.add("configurations", [(row["GFLOP/J"], row["GFLOP/s"]) for row in runs.read_results(results)], line=False, radius=1.5, opacity=0.4)
     drawing.add("Pareto front", [(member["quantities"]["GFLOP/J"]["value"], member["quantities"]["GFLOP/s"]["value"]) for member in front["members"]])
     return drawing

@@ -100,7 +100,7 @@ def verdict(found):
 
 
 def chart(device, by_clock, by_limit):
-    drawing = plots.Chart(f"{device} (simulated)", "actual SM clock, MHz", "power, W", zero=(False, True))
+    drawing = plots.Chart(f"{device} (simulated)", "actual SM clock, MHz", "power, W", zero=(False, True), legend="left")
     drawing.add("locked clock", [(row["sm_clock"] / 1e6, row["power"]) for row in by_clock], line=False)
     drawing.add("power limit", [(row["sm_clock"] / 1e6, row["power"]) for row in by_limit], line=False)
     return drawing

@@ -10,7 +10,7 @@ PAPER = {"a100-pcie-40gb": 0.72, "rtx-a4000": 0.70}  # the ridge in proportion t
 def main():
     experiment = runs.Experiment("figure8", __doc__, devices=PAPER)
     lines, found = [], {}
-    drawing = plots.Chart("core voltage (simulated)", "SM clock, MHz", "voltage, mV")
+    drawing = plots.Chart("core voltage (simulated)", "SM clock, MHz", "voltage, mV", legend="left")
     for device in experiment.devices:
         problem = experiment.synthetic(device)
         results = runs.measure_all(problem, f"sim:{device}", problem.parent / "voltages", "--allow-settings", "--clocks",

@@ -15,7 +15,7 @@ SAMPLES = 12
 def main():
     experiment = runs.Experiment("figure9", __doc__, devices=PAPER)
     fits, choices, found, charts = [], [], {}, []
-    drawing = plots.Chart("synthetic kernel (simulated): samples and fitted model", "SM clock, MHz", "power, W", zero=(False, True))
+    drawing = plots.Chart("synthetic kernel (simulated): samples and fitted model", "SM clock, MHz", "power, W", zero=(False, True), legend="left")
     for device in experiment.devices:
         problem = experiment.synthetic(device)
         samples = runs.measure_all(problem, f"sim:{device}", problem.parent / "samples", "--allow-settings", "--clocks",

@@ -22,8 +22,8 @@ def ticks(low, high, count=6):
 class Chart:
     """Series of points and lines over two axes that begin and end where the points do, or at zero."""
 
-    def __init__(self, title, x_title, y_title, zero=(False, False)):
-        self.title, self.x_title, self.y_title, self.zero = title, x_title, y_title, zero
+    def __init__(self, title, x_title, y_title, zero=(False, False), legend="right"):
+        self.title, self.x_title, self.y_title, self.zero, self.legend = title, x_title, y_title, zero, legend
         self.series = []
 
     def add(self, name, points, line=True, dots=True, colour=None, radius=3.0, opacity=1.0):
@@ -72,9 +72,9 @@ class Chart:
                 seen = dict.fromkeys(f"M{x(px):.0f} {y(py):.0f}h0" if opacity < 1 else f"M{x(px):.1f} {y(py):.1f}h0" for px, py in series["points"])
                 out.append(f'<path d="{"".join(seen)}" stroke="{colour}" stroke-width="{2 * series["radius"]:g}" stroke-linecap="round" opacity="{opacity}"/>')
         named = [series for series in self.series if series["name"]]
+        legend = LEFT + 10 if self.legend == "left" else WIDTH - RIGHT - 158
         for i, series in enumerate(named):
             at = TOP + 14 + 16 * i
-            out.append(f'<rect x="{WIDTH - RIGHT - 168}" y="{at - 9}" width="10" height="10" fill="{series["colour"]}"/>' +
-                       text(WIDTH - RIGHT - 153, at, series["name"], "start"))
+            out.append(f'<rect x="{legend}" y="{at - 9}" width="10" height="10" fill="{series["colour"]}"/>' + text(legend + 15, at, series["name"], "start"))
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("\n".join([*out, "</svg>"]) + "\n")
