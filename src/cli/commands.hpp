@@ -43,7 +43,8 @@ struct TuneArguments {
   std::optional<double> host_watts;
   std::string method;                ///< empty: the strategy alone
   std::optional<double> base_clock;  ///< MHz
-  std::string configuration;         ///< of method clocks: NAME=VALUE,...; empty: the problem's default
+  bool own_clock_only = false;       ///< method clocks: no search but for the own clock of one configuration
+  std::string configuration;         ///< of that: NAME=VALUE,...; empty: the problem's default
   std::string clock_width = "10%";   ///< of --clocks ridge and auto: how far from the predicted optimum
   std::size_t clock_count = 10;      ///< of these at most
   std::string strategy = "auto";
@@ -83,6 +84,22 @@ struct TuneOutcome {
 };
 /// @param outcome filled as far as the run came, where it is not null
 int run_tune(TuneArguments arguments, TuneOutcome* outcome = nullptr);
+
+struct CalibrateArguments {
+  std::string device;  ///< empty: the best CUDA GPU
+  std::string form = "free";
+  std::size_t samples = 10;
+  bool two_stage = false;
+  std::string width = "10%";
+  std::size_t count = 10;
+  bool stored = false;
+  bool no_probe = false;
+  std::string compiler = "auto";
+  SettingChoice settings;
+  std::string voltage_command;
+  bool json = false;
+};
+int run_calibrate(const CalibrateArguments& arguments);
 
 struct RestoreArguments {
   bool stale = false;  ///< boards of living runs are no error

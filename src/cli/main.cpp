@@ -113,19 +113,8 @@ std::string strategy_help() {
   return text;
 }
 
-/// Options of `tune` and `run` alike.
-void add_settings(CLI::App& command, SettingChoice& choice, bool many) {
-  const std::string values = many ? "a list (A,B,C), a range (LO:HI), N values of a range (LO:HI:N), N of all (:N), or all"
-                                  : "one value";
-  auto add = [&](const char* name, std::string& text, const std::string& what) {
-    command.add_option(name, text, what + values)->type_name("VALUES")->check(not_empty());
-  };
-  add("--clocks", choice.clocks,
-      many ? "SM clocks in MHz; ridge: those near the most efficient one of a compute-bound kernel, as the board's calibration "
-             "tells; auto: the same for the search, then the own clocks of the best configurations among all; "
-           : "SM clock in MHz: ");
-  add("--memory-clocks", choice.memory_clocks, "Memory clocks in MHz: ");
-  add("--power-limits", choice.power_limits, "Power limits in W: ");
+/// How settings may be made: options of all commands that make any.
+void add_permission(CLI::App& command, SettingChoice& choice) {
   command.add_flag("--allow-settings", choice.allowed,
                    "Allow clocks and power limits to be changed; they are put back at the end, however that comes");
   command.add_option("--settings-wait", choice.wait_seconds,
@@ -144,6 +133,22 @@ void add_settings(CLI::App& command, SettingChoice& choice, bool many) {
                      "MHz that the SM clock is locked to by somebody else, and is locked to again at the end")
       ->type_name("MHZ")
       ->check(not_empty());
+}
+
+/// Options of `tune` and `run` alike.
+void add_settings(CLI::App& command, SettingChoice& choice, bool many) {
+  const std::string values = many ? "a list (A,B,C), a range (LO:HI), N values of a range (LO:HI:N), N of all (:N), or all"
+                                  : "one value";
+  auto add = [&](const char* name, std::string& text, const std::string& what) {
+    command.add_option(name, text, what + values)->type_name("VALUES")->check(not_empty());
+  };
+  add("--clocks", choice.clocks,
+      many ? "SM clocks in MHz; ridge: those near the most efficient one of a compute-bound kernel, as the board's calibration "
+             "tells; auto: the same for the search, then the own clocks of the best configurations among all; "
+           : "SM clock in MHz: ");
+  add("--memory-clocks", choice.memory_clocks, "Memory clocks in MHz: ");
+  add("--power-limits", choice.power_limits, "Power limits in W: ");
+  add_permission(command, choice);
 }
 
 void add_tune(CLI::App& app, TuneArguments& arguments) {
@@ -266,6 +271,48 @@ void add_tune(CLI::App& app, TuneArguments& arguments) {
       "  wattune tune kernels/gemm/problem.json --method clocks --configuration MWG=128,NWG=64 --allow-settings");
 }
 
+void add_calibrate(CLI::App& app, CalibrateArguments& arguments) {
+  auto* command = app.add_subcommand("calibrate", "Measure a GPU's power over its clocks: the ridge, the clocks worth searching");
+  command->add_option("--device", arguments.device, "Device as 'wattune devices' names it; default: the first CUDA GPU")
+      ->check(not_empty());
+  command->add_option("--form", arguments.form, "Form of the power model: free, paper or leakage (docs/model.md)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"free", "paper", "leakage"}));
+  command->add_option("--samples", arguments.samples, "Clocks at which each of the two kernels is measured")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(whole_number(8, 1000));
+  command->add_flag("--two-stage", arguments.two_stage,
+                    "Measure half of them spread over all clocks, the other half around the ridge that these suggest");
+  command->add_option("--width", arguments.width, "How far from the predicted optimum clocks are recommended, on either side")
+      ->type_name("P%")
+      ->capture_default_str();
+  command->add_option("--count", arguments.count, "How many clocks are recommended at most")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(whole_number(1, 1000000));
+  command->add_flag("--stored", arguments.stored, "Show the calibration that is kept of this GPU or its model; set and measure nothing");
+  command->add_flag("--no-probe", arguments.no_probe, "Do not probe power sensors that are not known yet (about 40 s)");
+  add_permission(*command, arguments.settings);
+  command->add_flag("--assume-no-lock", arguments.settings.assume_no_lock,
+                    "Do not look whether somebody else has locked the clock");
+  command->add_option("--voltage-command", arguments.voltage_command,
+                      "Command that prints the GPU's voltage, as of tune; none: the ridge is found from power alone")
+      ->type_name("CMD")
+      ->check(not_empty());
+  command->add_option("--compiler", arguments.compiler, "CUDA compiler: nvrtc, nvcc, or auto (NVRTC, else nvcc)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "nvrtc", "nvcc"}));
+  command->add_flag("--json", arguments.json, "One JSON object on stdout");
+  command->footer(
+      "It is kept in WATTUNE_CALIBRATION_DIR (default ~/.cache/wattune/calibrations), for --clocks ridge and --clocks auto.\n"
+      "Other work on the device would disturb it.\n"
+      "Examples:\n"
+      "  wattune calibrate --device cuda:0 --allow-settings\n"
+      "  wattune calibrate --device sim:a100-pcie-40gb --allow-settings --two-stage\n"
+      "  wattune calibrate --stored --form leakage --json");
+}
+
 void add_compare(CLI::App& app, CompareArguments& arguments) {
   auto* command = app.add_subcommand("compare", "Tuning methods side by side: race-to-idle, energy-to-solution and the others");
   TuneArguments& tune = arguments.tune;
@@ -350,6 +397,8 @@ int run(int argc, char** argv) {
   add_devices(app, devices);
   add_space(app, space);
   add_tune(app, tune);
+  CalibrateArguments calibrate;
+  add_calibrate(app, calibrate);
   CompareArguments compare;
   add_compare(app, compare);
   ResultsCommands results;
@@ -378,6 +427,7 @@ int run(int argc, char** argv) {
   }
   if (app.got_subcommand("devices")) return run_devices(devices);
   if (app.got_subcommand("space")) return run_space(space);
+  if (app.got_subcommand("calibrate")) return run_calibrate(calibrate);
   if (app.got_subcommand("compare")) return run_compare(compare);
   if (app.got_subcommand("restore")) return run_restore(restore);
   if (app.got_subcommand("run")) return run_run(run_arguments);
