@@ -37,17 +37,18 @@ def command():
     return found
 
 
-def wattune(*arguments, quiet=True):
+def wattune(*arguments, quiet=True, environment=None):
     """Runs wattune and returns its stdout. What it says on stderr is shown where it fails, or where not `quiet`."""
     words = [command(), *map(str, arguments)]
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE if quiet else None, text=True, check=False)
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE if quiet else None, text=True, check=False,
+                          env={**os.environ, **(environment or {})})
     if done.returncode != 0:
         raise ExperimentError(f"'{' '.join(words)}' ended with {done.returncode}:\n{(done.stderr or '').strip()[-2000:]}")
     return done.stdout
 
 
-def wattune_json(*arguments):
-    return json.loads(wattune(*arguments, "--json"))
+def wattune_json(*arguments, environment=None):
+    return json.loads(wattune(*arguments, "--json", environment=environment))
 
 
 # Problems -------------------------------------------------------------------------------------------------------------

@@ -43,10 +43,12 @@ def main():
     text = f"""Each kernel is first tuned for speed at the device's own clock ({40 if experiment.quick else BUDGET} evaluations of the default strategy). Then its fastest variant is
 measured at the clocks that the device's power-frequency model ([figure 9](figure9.md)) has chosen, ten within 10 % of the predicted
 optimum, and the one of least energy is taken. For comparison it is measured at every supported clock, too: *behind* is how much
-more energy the chosen clock takes than the best of all.
+more energy the chosen clock takes than the best of all. The last columns are `wattune tune --method clocks`, which finds a kernel's own clock
+from many timings and a few measurements of power ([model.md](../model.md#one-kernels-own-optimum)).
 
 """
-    text += runs.table(["GPU", "kernel", "model's optimum", "chosen clock", "efficiency", "speed", "best of all clocks", "behind"], lines)
+    text += runs.table(["GPU", "kernel", "model's optimum", "chosen clock", "efficiency", "speed", "best of all clocks", "behind", "own clock", "behind",
+                        "powers measured"], lines)
     text += "\n" + summary(found, reductions) + "".join(f"\n\n![{device}](table2-{device}.svg)" for device in experiment.devices)
     experiment.write("Table II and figure 10: model-steered clocks for tuned kernels", text, charts)
 
@@ -72,14 +74,33 @@ def tune(experiment, device, problem, selected):
     before = max(chosen, key=lambda row: row["nvml_gr_clock"])
     after = min((row for row in chosen if row["nvml_gr_clock"] in selected), key=lambda row: row["energy"])
     best = min(every, key=lambda row: row["energy"])
-    # Of the same run as the best, so that both have the same noise; nearest where --quick has not measured this clock.
-    again = min(every, key=lambda row: abs(row["nvml_gr_clock"] - after["nvml_gr_clock"]))
     top = max(every, key=lambda row: row["nvml_gr_clock"])
-    return {"device": device, "kernel": problem.parent.name, "configuration": fast, "clock_mhz": after["nvml_gr_clock"],
-            "gain": before["energy"] / after["energy"] - 1, "speed": before["time"] / after["time"] - 1, "energy_j": after["energy"],
-            "best_clock_mhz": best["nvml_gr_clock"], "behind": again["energy"] / best["energy"] - 1,
-            "behind_error": ((again["energy_stderr"] / again["energy"]) ** 2 + (best["energy_stderr"] / best["energy"]) ** 2) ** 0.5,
-            "curve": sorted((row["sm_clock"] / 1e6, row["energy"] / top["energy"]) for row in every)}
+    behind, error = behind_best(every, best, after["nvml_gr_clock"])
+    one = {"device": device, "kernel": problem.parent.name, "configuration": fast, "clock_mhz": after["nvml_gr_clock"],
+           "gain": before["energy"] / after["energy"] - 1, "speed": before["time"] / after["time"] - 1, "energy_j": after["energy"],
+           "best_clock_mhz": best["nvml_gr_clock"], "behind": behind, "behind_error": error,
+           "curve": sorted((row["sm_clock"] / 1e6, row["energy"] / top["energy"]) for row in every)}
+    own = own_clock(experiment, device, single, folder / "own")
+    if own:
+        one["own"] = {**own, "behind": behind_best(every, best, own["clock_mhz"])[0]}
+    return one
+
+
+def own_clock(experiment, device, problem, folder):
+    """By wattune's model of the kernel; nothing where it finds none."""
+    found = runs.wattune_json("tune", problem, "--device", f"sim:{device}", "--method", "clocks", "--allow-settings", "-o", folder, "--energy-ticks", 10,
+                              environment={"WATTUNE_CALIBRATION_DIR": str(experiment.output / "calibrations")}).get("own_clocks")
+    if not found:
+        return None
+    return {"clock_mhz": found[0]["configuration"]["nvml_gr_clock"], "predicted_mhz": found[0]["predicted_mhz"],
+            "power_measurements": found[0]["power_measurements"]}
+
+
+def behind_best(every, best, clock):
+    """How much more energy a clock takes than the best, and the standard error of that. Both are of the sweep of all clocks; of --quick, which has only
+    some of them, the nearest one is taken."""
+    row = min(every, key=lambda row: abs(row["nvml_gr_clock"] - clock))
+    return row["energy"] / best["energy"] - 1, ((row["energy_stderr"] / row["energy"]) ** 2 + (best["energy_stderr"] / best["energy"]) ** 2) ** 0.5
 
 
 def precise():
@@ -95,7 +116,9 @@ def model_curve(model, low, high):
 
 def line_of(one, model):
     return [one["device"], one["kernel"], f"{model['optimum_mhz']:g} MHz", f"{one['clock_mhz']:g} MHz", runs.percent(one["gain"], True), runs.percent(one["speed"], True),
-            f"{one['best_clock_mhz']:g} MHz", runs.percent(one["behind"])]
+            f"{one['best_clock_mhz']:g} MHz", runs.percent(one["behind"]),
+            f"{one['own']['clock_mhz']:g} MHz" if "own" in one else "-", runs.percent(one["own"]["behind"]) if "own" in one else "-",
+            one["own"]["power_measurements"] if "own" in one else "-"]
 
 
 def mean_and_deviation(values):
@@ -117,7 +140,12 @@ def summary(found, reductions):
         text += ("\nThe clock chosen by the device's model is behind the best by more than 1 %, and more than chance, for "
                  + ", ".join(f"{one['kernel']} on {one['device']} ({runs.percent(one['behind'])}, best at {one['best_clock_mhz']:g} MHz)" for one in behind)
                  + ". One ridge for a whole device is wrong for kernels that wait for memory, as in the paper's figure 10, where estimated and measured "
-                   "optimum sometimes differ; the per-kernel model ([model.md](../model.md#one-kernels-own-optimum)) is for them.\n")
+                   "optimum sometimes differ.\n")
+    own = [one["own"]["behind"] for one in found if "own" in one]
+    if own:
+        text += (f"\nKernels' own clocks are behind the best by {100 * sum(own) / len(own):.2f} % on average and {100 * max(own):.1f} % at most, "
+                 f"clocks by the device's model by {100 * sum(one['behind'] for one in found) / len(found):.2f} % on average and "
+                 f"{100 * max(one['behind'] for one in found):.1f} % at most.\n")
     return text
 
 
