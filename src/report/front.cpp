@@ -18,13 +18,12 @@ using nlohmann::json;
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-/// "28.4 % longer", "5.8 % less energy".
+/// "28.4 % slower", "5.8 % less energy".
 std::string in_words(const Objective& objective, const Change& change) {
   const std::string& name = objective.name;
   const bool more = change.relative > 0;
   const std::string percent =
       format_number(100 * std::fabs(change.relative), {1, "%"}, 100 * change.stderr_value) + " %";
-  if (name == "time") return fmt::format("{} {}", percent, more ? "longer" : "shorter");
   if (contains(name, "FLOP") || contains(name, "flop")) {
     if (contains(name, "/J") || contains(name, "/W")) return fmt::format("{} {} efficient", percent, more ? "more" : "less");
     return fmt::format("{} {}", percent, more ? "faster" : "slower");

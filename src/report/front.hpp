@@ -21,7 +21,7 @@ std::vector<std::size_t> front_places(const Front& front, std::size_t most);
 /// What stands beside a member in a table: "sure", "not sure", "sure, knee".
 std::string front_mark(const Front& front, std::size_t place);
 
-/// What a member costs against the best by the first of two objectives: "28.4 % longer for 5.8 % less energy".
+/// What a member costs against the best by the first of two objectives: "39.6 % more time for 5.8 % less energy".
 std::string trade_off(const Front& front, std::span<const Evaluation> evaluations, std::size_t place);
 
 /// Lines to stand below the table of a front: the trade-off from end to end and at the knee, and what "not sure" means.

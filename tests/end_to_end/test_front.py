@@ -45,8 +45,8 @@ class Front(harness.CommandTest):
 2  sure          1.005 +- 0.005   8.00 +- 0.10  1
 3  sure, knee    1.100 +- 0.005   5.00 +- 0.10  2
 4  sure          2.000 +- 0.005   4.00 +- 0.10  3
-From the best time to the best energy: 100.0 +- 1.1 % longer for 60.0 +- 1.1 % less energy
-At the knee, farthest from the line between the ends: 10.0 +- 0.7 % longer for 50.0 +- 1.1 % less energy
+From the best time to the best energy: 100.0 +- 1.1 % more time for 60.0 +- 1.1 % less energy
+At the knee, farthest from the line between the ends: 10.0 +- 0.7 % more time for 50.0 +- 1.1 % less energy
 Not sure: within the uncertainty (95 %) another configuration may be as good or better in every objective
 """)
         self.assertEqual(errors, "")
@@ -73,7 +73,7 @@ Not sure: within the uncertainty (95 %) another configuration may be as good or 
         self.file.write_text(journal([(1, None, 10, None), (2, None, 8, None)]))
         text, errors = self.front()
         self.assertIn("2 configurations\n", text)
-        self.assertIn("From the best time to the best energy: 100.0 % longer for 20.00 % less energy", text)
+        self.assertIn("From the best time to the best energy: 100.0 % more time for 20.00 % less energy", text)
         self.assertIn("standard errors are not recorded", errors)
 
     def test_a_long_front_is_cut_but_keeps_its_ends(self):

@@ -81,7 +81,7 @@ Pareto front of time, energy: 2 configurations
 #  on the front       time (ms)  energy (mJ)  block  layout
 1  sure          1.250 +- 0.004     300 +- 3     64     row
 2  sure          2.500 +- 0.005     200 +- 3     32     row
-From the best time to the best energy: 100.0 +- 0.8 % longer for 33.3 +- 1.2 % less energy
+From the best time to the best energy: 100.0 +- 0.8 % more time for 33.3 +- 1.2 % less energy
 
 Failed   count  for example
 compile      2  kernel.cu(3): error:  [31mno tile
