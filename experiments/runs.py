@@ -2,6 +2,7 @@
 
 import argparse
 import csv
+import functools
 import hashlib
 import json
 import os
@@ -97,19 +98,31 @@ def subset_of(file, variants, seed, target, rows=None):
 def measure_all(problem, device, folder, *arguments, quiet=False):
     """Measures every configuration of a problem, at every setting that `arguments` name, in `folder`. What is there of
     an earlier, equal run is kept. Returns the file of results."""
-    folder.mkdir(parents=True, exist_ok=True)
-    stamp = folder / "complete.json"
-    words = ["tune", str(problem), "--device", device, "--strategy", "brute_force", "--budget", "100%", "--minimize", "energy",
-             "--no-skip", "--finalists", "0", "--top", "0", *map(str, arguments)]
-    key = {"arguments": words, "files": digest(problem), "version": wattune("--version").strip()}
-    if stamp.exists():
-        known = json.loads(stamp.read_text())
-        if known["key"] == key and (folder / known["results"]).exists():
-            return folder / known["results"]
+    words = ["tune", problem, "--device", device, "--strategy", "brute_force", "--budget", "100%", "--minimize", "energy",
+             "--no-skip", "--finalists", "0", "--top", "0", *arguments]
+    stamp = use_folder(folder, problem, words)
+    if stamp.get("results") and (folder / stamp["results"]).exists():
+        return folder / stamp["results"]
     wattune(*words, "-o", folder, quiet=quiet)
-    results = max(folder.glob("*.jsonl"), key=lambda file: file.stat().st_mtime)
-    stamp.write_text(json.dumps({"key": key, "results": results.name}, indent=1) + "\n")
-    return results
+    stamp["results"] = next(folder.glob("*.jsonl")).name
+    write_json(folder / STAMP, stamp)
+    return folder / stamp["results"]
+
+
+STAMP = "measured.json"
+
+
+def use_folder(folder, problem, words):
+    """Makes a folder ready for a command's results: those of another command, problem, version or simulator are removed, for a run would go on from them.
+    Returns what is known of it."""
+    stamp = {"command": [str(word) for word in words], "files": digest(problem), "version": wattune("--version").strip(), "simulator": simulator_digest()}
+    known = json.loads((folder / STAMP).read_text()) if (folder / STAMP).exists() else {}
+    if {key: known.get(key) for key in stamp} == stamp:
+        return known
+    for file in folder.glob("*.jsonl*"):
+        file.unlink()
+    write_json(folder / STAMP, stamp)
+    return stamp
 
 
 def digest(problem):
@@ -121,6 +134,14 @@ def digest(problem):
         for file in sorted(file for file in folder.iterdir() if file.suffix in {".cu", ".cl", ".h", ".cuh"}):
             text += file.read_bytes()
     return hashlib.sha256(text).hexdigest()
+
+
+@functools.cache
+def simulator_digest():
+    """Changes where the simulated GPUs do; empty where their library is not where wattune looks for it."""
+    library = pathlib.Path(os.environ.get("WATTUNE_SIMGPU") or
+                           pathlib.Path(command()).resolve().parents[1] / "lib" / "wattune" / "libwattune_simgpu.so")
+    return hashlib.sha256(library.read_bytes()).hexdigest() if library.is_file() else ""
 
 
 def read_results(file):

@@ -63,8 +63,9 @@ def device_model(experiment, device):
 def tune(experiment, device, problem, selected):
     folder = experiment.output / "table2" / f"{device}-{problem.parent.name}"
     print(f"table2: {device}, {problem.parent.name}", file=sys.stderr)
-    fast = runs.wattune_json("tune", problem, "--device", f"sim:{device}", "--minimize", "time", "--budget", 40 if experiment.quick else BUDGET,
-                             "-o", folder / "speed")["best"]["time"]["configuration"]
+    words = ["tune", problem, "--device", f"sim:{device}", "--minimize", "time", "--budget", 40 if experiment.quick else BUDGET]
+    runs.use_folder(folder / "speed", problem, words)
+    fast = runs.wattune_json(*words, "-o", folder / "speed")["best"]["time"]["configuration"]
     single = folder / "problem.json"
     runs.subset_of(problem, 1, 0, single, rows=["\t".join(fast), "\t".join(str(value) for value in fast.values())])
     clocks = ",".join(f"{clock:g}" for clock in sorted({*(selected), max(runs.supported_clocks(device))}))
@@ -88,8 +89,9 @@ def tune(experiment, device, problem, selected):
 
 def own_clock(experiment, device, problem, folder):
     """By wattune's model of the kernel; nothing where it finds none."""
-    found = runs.wattune_json("tune", problem, "--device", f"sim:{device}", "--method", "clocks", "--allow-settings", "-o", folder, "--energy-ticks", 10,
-                              environment={"WATTUNE_CALIBRATION_DIR": str(experiment.output / "calibrations")}).get("own_clocks")
+    words = ["tune", problem, "--device", f"sim:{device}", "--method", "clocks", "--allow-settings", "--energy-ticks", 10]
+    runs.use_folder(folder, problem, words)
+    found = runs.wattune_json(*words, "-o", folder, environment={"WATTUNE_CALIBRATION_DIR": str(experiment.output / "calibrations" / runs.simulator_digest()[:16])}).get("own_clocks")
     if not found:
         return None
     return {"clock_mhz": found[0]["configuration"]["nvml_gr_clock"], "predicted_mhz": found[0]["predicted_mhz"],

@@ -55,6 +55,15 @@ class Experiments(harness.CommandTest):
         self.assertEqual(variants(file), variants(other))
         self.assertEqual(len(variants(file)), 4)
 
+    def test_measurements_of_another_kind_are_not_mixed_in(self):
+        command = ["enumerate.py", "--device", "sim:a100-pcie-40gb", "--variants", 2, "--clocks", "600", "-o", self.folder, "--energy-ticks"]
+
+        def ticks(number):
+            file = pathlib.Path(self.run_script(*command, number)[0].strip())
+            return [row["quantities"]["energy"]["n"] for row in self.journal_lines(file)]
+        self.assertLess(max(ticks(2)), 5)
+        self.assertGreaterEqual(min(ticks(5)), 5)
+
     def test_enumeration_can_be_of_limits(self):
         file = self.run_script("enumerate.py", "--device", "sim:v100-pcie", "--variants", 2, "--power-limits", "100,200", "-o", self.folder)[0].strip()
         text, _ = self.wattune("results", "show", file)
