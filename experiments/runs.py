@@ -17,6 +17,7 @@ SYNTHETIC = ROOT / "kernels" / "fma_chain" / "problem.json"
 # MHz. These boards list clocks up to 2100 MHz, which their voltage does not allow; asked for them they stay below, and
 # configurations fail.
 TOP_CLOCK = {"rtx-a4000": 1875, "rtx-a6000": 1845, "titan-rtx": 1875}
+BASE_CLOCK = {"a100-pcie-40gb": 765, "rtx-a4000": 735, "rtx-a6000": 1410, "titan-rtx": 1350, "v100-pcie": 1230}  # MHz
 TICKS = 6  # of the energy counter for a measurement of an enumeration: good to about 0.2 %, so that the least of all is not mere luck
 PAGES = ROOT / "docs" / "experiments"
 
@@ -235,12 +236,12 @@ class Experiment:
     def extend(self, parser):
         """Options of one experiment."""
 
-    def enumeration(self, device, clocks=None, limits=None, problem=GEMM, variants=None, tag=""):
+    def enumeration(self, device, clocks=None, limits=None, problem=GEMM, variants=None):
         """Every variant at every setting: measured now, or read if an experiment has done so before."""
         import enumerate as enumeration  # not the built-in function, but the script beside this one
         variants = variants or self.variants
-        axis = f"clocks-{clocks}" if clocks else f"limits-{limits}"
-        folder = self.output / "enumerations" / "-".join([device, problem.parent.name + tag, str(variants), axis.replace(":", "n").replace(",", "_")])
+        axis = f"clocks {clocks}" if clocks else f"limits {limits}"
+        folder = self.output / "enumerations" / "-".join([device, problem.parent.name, str(variants), hashlib.sha256(axis.encode()).hexdigest()[:8]])
         print(f"{self.name}: {device}, {variants} variants of {problem.parent.name}, {axis}", file=sys.stderr)
         return enumeration.enumerate_space(f"sim:{device}", folder, variants, 1, clocks, limits, problem, TICKS, quiet=True)
 
@@ -252,13 +253,16 @@ class Experiment:
         return problem
 
     def few_clocks(self, device):
-        """Of a sweep with many variants: as many as in the paper."""
-        return clock_range(device, 3 if self.quick else 7)
+        """Of a sweep with many variants: as many as in the paper, and the base clock, where it is known."""
+        clocks = supported_clocks(device)
+        count = 3 if self.quick else 7
+        chosen = {clocks[round(i * (len(clocks) - 1) / (count - 1))] for i in range(count)} | {BASE_CLOCK.get(device, clocks[0])}
+        return ",".join(f"{clock:g}" for clock in sorted(chosen))
 
     def sample(self):
         """What few_clocks() and a thousand variants make, in words."""
-        return (f"{self.variants} of the 17,472 valid GEMM variants, drawn at random, at {3 if self.quick else 7} clocks, evenly spread over those that "
-                "the board can reach (A4000 and TITAN RTX: up to 1875 MHz, A6000: 1845 MHz, which is what their voltage allows)")
+        return (f"{self.variants} of the 17,472 valid GEMM variants, drawn at random, at the base clock and {3 if self.quick else 7} others, evenly spread "
+                "over those that the board can reach (A4000 and TITAN RTX: up to 1875 MHz, A6000: 1845 MHz, which is what their voltage allows)")
 
     def write(self, title, text, charts=()):
         """Writes the page, and charts beside it: (file name, chart)."""
