@@ -83,11 +83,11 @@ std::optional<MemoryOptimum> memory_optimum(const Calibration& calibration, cons
   std::vector<ClockPower> powers;
   for (const auto& sample : calibration.memory) {
     times.push_back({sample.power.clock_hz, sample.time_s});
-    powers.push_back({sample.power.clock_hz, sample.power.power_w});
+    powers.push_back({sample.power.clock_hz, sample.power.power_w, sample.temperature});
   }
   constexpr std::size_t enough = 4;
   if (times.size() < enough) return std::nullopt;
-  const KernelClockModel model{fit_kernel_time(times), fit_kernel_power(powers, device)};
+  const KernelClockModel model{fit_kernel_time(times), fit_kernel_power(powers, device).model};
   const auto clocks = calibration.reachable_clocks();
   const double best = most_efficient_clock(model, clocks);
   return MemoryOptimum{best, 1 - model.energy(best) / model.energy(clocks.back()),

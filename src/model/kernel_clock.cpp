@@ -85,23 +85,44 @@ KernelTimeModel fit_kernel_time(std::span<const TimeSample> samples) {
   return best;
 }
 
-PowerModel fit_kernel_power(std::span<const ClockPower> samples, const PowerModel& device) {
+KernelPower fit_kernel_power(std::span<const ClockPower> samples, const PowerModel& device) {
+  // As shares of the mean power: noise of a sample, what a kelvin usually adds, and how much that differs.
+  constexpr double noise = 0.003;
+  constexpr double usual_heat = 0.005;
+  constexpr double heat_spread = 0.004;
   for (const auto& sample : samples) check("power", sample.clock_hz, sample.power_w);
   need_distinct("power", samples, 2);
+  const auto count = static_cast<double>(samples.size());
   double scale = 0;
-  for (const auto& sample : samples) scale = std::max(scale, sample.clock_hz);
+  double power = 0;
+  double temperature = 0;
+  for (const auto& sample : samples) {
+    scale = std::max(scale, sample.clock_hz);
+    power += sample.power_w / count;
+    temperature += sample.temperature / count;
+  }
+  const bool heat_known = std::isfinite(temperature);
   std::vector<CappedRow> rows;
   for (const auto& sample : samples) {
     const double voltage = device.voltage.at(sample.clock_hz);
-    rows.push_back({{sample.clock_hz / scale * voltage * voltage, 1, 0}, sample.power_w});
+    const double warmer = heat_known ? sample.temperature - temperature : 0;
+    rows.push_back({{sample.clock_hz / scale * voltage * voltage, 1, warmer}, sample.power_w});
   }
-  const CappedSolution solution = solve_uncapped(rows, 2);
-  PowerModel model;
-  model.slope_w_per_hz = solution.coefficients[0] / scale;
-  model.base_w = solution.coefficients[1];
-  model.limit_w = device.limit_w;
-  model.voltage = device.voltage;
-  return model;
+  if (heat_known) {
+    constexpr double weight = noise / heat_spread;
+    rows.push_back({{0, 0, weight}, weight * usual_heat * power});
+  }
+  const CappedSolution solution = solve_uncapped(rows, heat_known ? 3 : 2);
+  KernelPower fit;
+  fit.model.slope_w_per_hz = solution.coefficients[0] / scale;
+  fit.model.base_w = solution.coefficients[1];
+  fit.model.limit_w = device.limit_w;
+  fit.model.voltage = device.voltage;
+  if (heat_known) {
+    fit.temperature = temperature;
+    fit.watts_per_kelvin = solution.coefficients[2];
+  }
+  return fit;
 }
 
 double most_efficient_clock(const KernelClockModel& model, std::span<const double> clocks) {

@@ -2,6 +2,7 @@
 // The most efficient clock of one kernel: unlike a compute-bound one, a kernel that waits for memory loses little time at
 // lower clocks, so its optimum lies below the device's ridge. Timings are cheap and taken at many clocks, power at three.
 
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -31,11 +32,20 @@ KernelTimeModel fit_kernel_time(std::span<const TimeSample> samples);
 struct ClockPower {
   double clock_hz;  ///< the actual clock
   double power_w;
+  double temperature = std::numeric_limits<double>::quiet_NaN();  ///< degC; NaN where it is not known
 };
 
-/// d + e f v(f)^2 with the voltage and the limit of the device's model.
+struct KernelPower {
+  PowerModel model;             ///< at the mean temperature of the samples
+  double temperature = 0;       ///< that, where all are known
+  double watts_per_kelvin = 0;  ///< that power grows with the temperature; 0 where one is not known
+};
+
+/// d + e f v(f)^2 with the voltage and the limit of the device's model, and a part in proportion to the temperature: a
+/// board warms up while it is measured, which adds more power than a few steps of the clock. What few samples tell of it
+/// is weighed against what is usual, 0.5 +- 0.4 % of the power per kelvin.
 /// @throws UsageError for fewer than two distinct clocks, and for samples that are not finite and positive.
-PowerModel fit_kernel_power(std::span<const ClockPower> samples, const PowerModel& device);
+KernelPower fit_kernel_power(std::span<const ClockPower> samples, const PowerModel& device);
 
 struct KernelClockModel {
   KernelTimeModel time;

@@ -64,10 +64,14 @@ std::optional<VoltageRidge> voltage_ridge(std::span<const std::pair<double, doub
   const auto curve = VoltageCurve::measured(points).points();
   const auto highest = std::max_element(curve.begin(), curve.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   if (curve.size() < 4 || highest->second < least_rise) return std::nullopt;
-  double best = curve.front().first;
+  // The ridge does not lie before a clock at which the voltage is still the least.
+  constexpr double same_voltage = 1.003;
+  const auto rising = std::find_if(curve.begin(), curve.end(), [&](const auto& point) { return point.second > same_voltage; });
+  const double first = rising == curve.begin() ? curve.front().first : (rising - 1)->first;
+  double best = first;
   double least = misfit(curve, best);
   for (int i = 1; i < steps; ++i) {
-    const double ridge = curve.front().first + (curve.back().first - curve.front().first) * i / steps;
+    const double ridge = first + (curve.back().first - first) * i / steps;
     const double value = misfit(curve, ridge);
     if (value < least) {
       least = value;

@@ -96,8 +96,8 @@ class KernelCalibration {
   KernelCalibration(ClockSampler& sampler, const std::vector<double>& supported, const CalibrationOptions& options)
       : sampler_(sampler), supported_(supported), options_(options) {}
 
-  /// @throws Interrupted
-  std::vector<CalibrationSample> run() {
+  /// @param refine place the ridge of the voltage more closely than the spread clocks do @throws Interrupted
+  std::vector<CalibrationSample> run(bool refine) {
     const auto range = reachable();
     if (options_.two_stage) {
       const std::size_t first = (options_.count + 1) / 2;
@@ -105,12 +105,28 @@ class KernelCalibration {
     } else {
       for (const double clock : spread_clocks(range, options_.count)) sample(clock);
     }
+    if (refine) refine_ridge(range);
     std::sort(samples_.begin(), samples_.end(),
               [](const auto& a, const auto& b) { return a.power.clock_hz < b.power.clock_hz; });
     return std::move(samples_);
   }
 
  private:
+  /// A measured voltage places the ridge between two sampled clocks: halves their distance.
+  void refine_ridge(const std::vector<double>& range) {
+    constexpr int halvings = 2;
+    for (int i = 0; i < halvings; ++i) {
+      std::vector<PowerSample> powers;
+      for (const auto& sample : samples_) powers.push_back(sample.power);
+      if (powers.size() < least_clocks(PowerForm::free, true)) return;
+      const PowerFit fit = fit_power_model(powers, PowerForm::free);
+      if (!fit.measured_voltage || fit.ridge_interval.low_open) return;
+      const double middle = (fit.ridge_interval.low_hz + fit.ridge_interval.high_hz) / 2;
+      sample(*std::min_element(range.begin(), range.end(),
+                               [&](double a, double b) { return std::fabs(a - middle) < std::fabs(b - middle); }));
+    }
+  }
+
   /// The supported clocks up to the highest that the board reaches, which is measured. It may stay below what it supports
   /// for its highest voltage (requests above fail), or for its power limit.
   std::vector<double> reachable() {
@@ -187,12 +203,12 @@ class KernelCalibration {
 };
 
 std::vector<CalibrationSample> calibrate_kernel(const std::filesystem::path& problem, const char* what,
-                                                const std::shared_ptr<SettingsClient>& settings,
+                                                bool refine, const std::shared_ptr<SettingsClient>& settings,
                                                 const CalibrationOptions& options) {
   if (options.on_note) options.on_note(fmt::format("measuring a {} kernel at {} clocks", what, options.count));
   ClockSampler sampler(problem, settings, options);
   if (!sampler.start()) throw Interrupted{};
-  return KernelCalibration(sampler, settings->capabilities().sm_clocks, options).run();
+  return KernelCalibration(sampler, settings->capabilities().sm_clocks, options).run(refine);
 }
 
 }  // namespace
@@ -215,11 +231,11 @@ std::optional<Calibration> calibrate(const std::shared_ptr<SettingsClient>& sett
   calibration.simulated = board.simulated;
   calibration.supported_clocks = board.sm_clocks;
   try {
-    calibration.compute = calibrate_kernel(options.compute_problem, "compute-bound", settings, options);
+    calibration.compute = calibrate_kernel(options.compute_problem, "compute-bound", true, settings, options);
     if (!options.memory_problem.empty()) {
       CalibrationOptions then = options;
       then.look_for_lock = false;  // the clock is this run's own by now
-      calibration.memory = calibrate_kernel(options.memory_problem, "memory-bound", settings, then);
+      calibration.memory = calibrate_kernel(options.memory_problem, "memory-bound", false, settings, then);
     }
   } catch (const Interrupted&) {
     return std::nullopt;

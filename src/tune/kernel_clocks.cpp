@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "model/two_stage.hpp"
@@ -138,11 +139,29 @@ void KernelClockSearch::measure_power(const std::vector<Value>& configuration, d
   Evaluation evaluation = measure(configuration, clock, power_tier);
   ++found.measurements;
   const auto watts = value_of(evaluation, "power");
-  if (watts) powers_.push_back({value_of(evaluation, "sm_clock").value_or(clock), *watts});
-  const auto joules = value_of(evaluation, "energy");
-  if (joules && (!value_of(found.best, "energy") || *joules < *value_of(found.best, "energy"))) found.best = evaluation;
+  if (watts && value_of(evaluation, "energy")) {
+    powers_.push_back({value_of(evaluation, "sm_clock").value_or(clock), *watts,
+                       value_of(evaluation, "temperature").value_or(std::numeric_limits<double>::quiet_NaN())});
+    evaluations_.push_back(evaluation);
+  }
   if (!evaluation.ok()) found.problem = evaluation.message;
   result.evaluations.push_back(std::move(evaluation));
+}
+
+/// The board warms up from one measurement to the next: their energies are compared as at one temperature.
+Evaluation KernelClockSearch::best_measured() const {
+  const KernelPower power = fit_kernel_power(powers_, options_.device);
+  std::size_t best = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < evaluations_.size(); ++i) {
+    const double heat = power.watts_per_kelvin > 0 ? power.watts_per_kelvin * (powers_[i].temperature - power.temperature) : 0;
+    const double energy = *value_of(evaluations_[i], "energy") * (1 - heat / powers_[i].power_w);
+    if (energy < least) {
+      least = energy;
+      best = i;
+    }
+  }
+  return evaluations_[best];
 }
 
 void KernelClockSearch::search(const std::vector<Value>& configuration, KernelClock& found, TuneResult& result) {
@@ -155,9 +174,10 @@ void KernelClockSearch::search(const std::vector<Value>& configuration, KernelCl
   std::set<double> distinct;
   for (const auto& power : powers_) distinct.insert(power.clock_hz);
   if (distinct.size() < 2) throw NoClock{found.problem.empty() ? "power is not told" : found.problem};
-  const KernelClockModel model{time, fit_kernel_power(powers_, options_.device)};
+  const KernelClockModel model{time, fit_kernel_power(powers_, options_.device).model};
   found.predicted_hz = most_efficient_clock(model, clocks);
   for (const double clock : clocks_to_verify(clocks, found.predicted_hz)) measure_power(configuration, clock, found, result);
+  found.best = best_measured();
   found.problem.clear();
   if (!options_.compare) return;
   found.highest = measure(configuration, clocks.back(), power_tier);
@@ -166,8 +186,9 @@ void KernelClockSearch::search(const std::vector<Value>& configuration, KernelCl
 
 std::optional<KernelClock> KernelClockSearch::find(const std::vector<Value>& configuration, TuneResult& result) {
   KernelClock found;
-  powers_.clear();
   measured_.clear();
+  powers_.clear();
+  evaluations_.clear();
   try {
     search(configuration, found, result);
   } catch (const Interrupted&) {

@@ -28,7 +28,7 @@ struct KernelClockOptions {
 
 /// What was found of one configuration.
 struct KernelClock {
-  Evaluation best;                  ///< the measurement of least energy
+  Evaluation best;                  ///< the measurement of least energy, all compared at the same temperature
   double predicted_hz = 0;          ///< by the model, before it was verified
   std::size_t candidates = 0;       ///< clocks that there are
   std::size_t timings = 0;
@@ -58,6 +58,7 @@ class KernelClockSearch {
   Evaluation measure(const std::vector<Value>& configuration, double clock, const char* tier);
   KernelTimeModel time_model(const std::vector<Value>& configuration, const std::vector<double>& clocks, KernelClock& found);
   void measure_power(const std::vector<Value>& configuration, double clock, KernelClock& found, TuneResult& result);
+  [[nodiscard]] Evaluation best_measured() const;
   void search(const std::vector<Value>& configuration, KernelClock& found, TuneResult& result);
 
   const Problem& problem_;
@@ -68,8 +69,10 @@ class KernelClockSearch {
   const MetricSet metrics_;
   std::size_t axis_ = 0;  ///< of the SM clock among the parameters
   std::map<std::string, Evaluation> known_;  ///< of the journal, by tier and configuration
-  std::vector<ClockPower> powers_;           ///< of the configuration under way
-  std::vector<double> measured_;             ///< requested clocks of these, Hz
+  // Of the configuration under way:
+  std::vector<double> measured_;         ///< requested clocks at which power was measured, Hz
+  std::vector<ClockPower> powers_;       ///< what was measured there
+  std::vector<Evaluation> evaluations_;  ///< to which these belong
 };
 
 /// Up to `count` configurations to find the own clocks of: the best by the objective among those that count, each once

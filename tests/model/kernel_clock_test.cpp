@@ -53,12 +53,26 @@ TEST(KernelPowerTest, UsesTheDevicesVoltageAndLimit) {
   device.voltage = VoltageCurve::hinge(1e9, 1e-9);
   device.limit_w = 200;
   const std::vector<ClockPower> samples = {{5e8, 40 + 5e8 * 3e-8}, {1e9, 40 + 1e9 * 3e-8}, {1.5e9, 40 + 1.5e9 * 3e-8 * 2.25}};
-  const PowerModel fit = fit_kernel_power(samples, device);
+  const PowerModel fit = fit_kernel_power(samples, device).model;
   EXPECT_NEAR(fit.base_w, 40, 1e-6);
   EXPECT_NEAR(fit.slope_w_per_hz, 3e-8, 1e-15);
   EXPECT_EQ(fit.limit_w, 200);
   EXPECT_THROW(fit_kernel_power(std::vector<ClockPower>{{1e9, 50}, {1e9, 51}}, device), UsageError);
   EXPECT_THROW(fit_kernel_power(std::vector<ClockPower>{{1e9, 50}, {2e9, nan}}, device), UsageError);
+}
+
+TEST(KernelPowerTest, HeatIsToldFromTheClockWhereTemperaturesAreKnown) {
+  PowerModel device;
+  device.voltage = VoltageCurve::hinge(2e9, 0);
+  std::vector<ClockPower> samples;
+  // Measured one after the other, each warmer than the last.
+  const std::vector<std::pair<double, double>> course = {{1.0e9, 40}, {0.8e9, 44}, {1.2e9, 46}, {1.0e9, 48}, {0.9e9, 49}, {1.1e9, 50}};
+  for (const auto& [clock, temperature] : course) samples.push_back({clock, 40 + 3e-8 * clock + 0.5 * (temperature - 45), temperature});
+  const KernelPower fit = fit_kernel_power(samples, device);
+  EXPECT_NEAR(fit.watts_per_kelvin, 0.5, 0.02);
+  EXPECT_NEAR(fit.model.power(1e9), 70 + 0.5 * (fit.temperature - 45), 0.2);
+  samples[2].temperature = nan;
+  EXPECT_EQ(fit_kernel_power(samples, device).watts_per_kelvin, 0);
 }
 
 TEST(KernelClockTest, VerifiesOnEitherSideOfThePrediction) {
@@ -88,7 +102,7 @@ double mean_loss(double floor_share, double exponent) {
     for (const double clock : spread_clocks(reached, 3)) powers.push_back({clock, noisy(truth.power.power(clock), 0.01)});
     const auto calibration = sample_in_two_stages(device.supported, [&](double clock) { return device.measure(clock, 0.01, random); });
     const PowerFit fit = fit_power_model(calibration, PowerForm::free);
-    const KernelClockModel model{fit_kernel_time(times), fit_kernel_power(powers, fit.model)};
+    const KernelClockModel model{fit_kernel_time(times), fit_kernel_power(powers, fit.model).model};
     const double best = most_efficient_clock(truth, reached);
     losses.push_back(truth.energy(most_efficient_clock(model, reached)) / truth.energy(best) - 1);
   }
