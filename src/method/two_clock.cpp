@@ -13,18 +13,30 @@ namespace {
 constexpr std::size_t probed_variants = 10;
 constexpr std::size_t fewest_probed = 4;
 /// Of the best at each clock, so many are carried to other clocks.
-constexpr std::size_t carried = 3;
+constexpr std::size_t carried = 2;
 /// After so many evaluations the best are carried for the first time, then whenever these have grown by `growth`.
-constexpr double first_carry = 40;
+constexpr double first_carry = 50;
 constexpr double growth = 1.5;
+/// Strategies that begin with a sample begin with one of this size: the probed variants are known already.
+constexpr const char* sample_option = "initial";
+constexpr const char* sample_size = "10";
 /// Kept for the last time that the best are carried, as a share of the budget, within limits.
 constexpr double last_carry_share = 0.08;
 constexpr double least_for_last_carry = 6;
 constexpr double most_for_last_carry = 30;
 
+MethodInputs with_small_sample(MethodInputs inputs) {
+  for (const auto& strategy : strategy_descriptions()) {
+    if (strategy.name != inputs.setup.strategy) continue;
+    const bool has_sample = std::ranges::find(strategy.options, sample_option, &OptionDescription::name) != strategy.options.end();
+    if (has_sample) inputs.setup.options.try_emplace(sample_option, sample_size);
+  }
+  return inputs;
+}
+
 class TwoClock : public StagedMethod {
  public:
-  explicit TwoClock(MethodInputs inputs) : StagedMethod(std::move(inputs)), axes_(inputs_.axes) {
+  explicit TwoClock(MethodInputs inputs) : StagedMethod(with_small_sample(std::move(inputs))), axes_(inputs_.axes) {
     const auto budget = left();
     const std::size_t count =
         budget ? std::clamp(static_cast<std::size_t>(std::max(0.0, *budget) / 8), fewest_probed, probed_variants)

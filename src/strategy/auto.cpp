@@ -6,6 +6,7 @@ namespace wattune {
 namespace {
 
 constexpr const char* switch_option = "model_until";
+constexpr const char* initial_option = "initial";
 
 /// Models while evaluations are few; after that, when there is little left that a model can add and its time begins to
 /// count, a search that costs nothing, which begins with all that is known. docs/strategies.md has the evidence.
@@ -16,7 +17,9 @@ class Auto : public Strategy {
     StrategySetup setup;
     setup.objectives = inputs.objectives;
     setup.kinds = inputs.kinds;
+    setup.options = {{initial_option, std::to_string(inputs.options.whole(initial_option))}};
     model_ = make_strategy(is_single ? "bayesian" : "expected_hypervolume", inputs.space, inputs.seed, setup);
+    setup.options.clear();
     search_ = make_strategy(is_single ? "iterated_local_search" : "nsga2", inputs.space, inputs.seed, setup);
   }
 
@@ -52,7 +55,8 @@ class Auto : public Strategy {
 StrategyEntry auto_entry() {
   return {{"auto",
            "bayesian, then iterated_local_search; for several objectives expected_hypervolume, then nsga2",
-           {whole_option(switch_option, "1000", "evaluations after which it goes over", 1, 1e9)},
+           {whole_option(switch_option, "1000", "evaluations after which it goes over", 1, 1e9),
+            whole_option(initial_option, "20", "Latin-hypercube configurations at first", 1, 100000)},
            true},
           &make_of<Auto>};
 }
