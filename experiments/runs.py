@@ -284,5 +284,7 @@ def main(body):
         body()
     except ExperimentError as error:
         sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {error}")
+    except OSError as error:
+        sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {error.filename}: {error.strerror}")
     except KeyboardInterrupt:
         sys.exit(130)

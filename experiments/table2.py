@@ -60,9 +60,14 @@ def device_model(experiment, device):
     return runs.wattune_json("model", samples, "--supported", ",".join(f"{clock:g}" for clock in runs.supported_clocks(device)))
 
 
+def name_of(problem):
+    """Problem files of the kernel suite are called after their folder."""
+    return problem.parent.name if problem.stem == "problem" else problem.stem
+
+
 def tune(experiment, device, problem, selected):
-    folder = experiment.output / "table2" / f"{device}-{problem.parent.name}"
-    print(f"table2: {device}, {problem.parent.name}", file=sys.stderr)
+    folder = experiment.output / "table2" / f"{device}-{name_of(problem)}"
+    print(f"table2: {device}, {name_of(problem)}", file=sys.stderr)
     words = ["tune", problem, "--device", f"sim:{device}", "--minimize", "time", "--budget", 40 if experiment.quick else BUDGET]
     runs.use_folder(folder / "speed", problem, words)
     fast = runs.wattune_json(*words, "-o", folder / "speed")["best"]["time"]["configuration"]
@@ -77,7 +82,7 @@ def tune(experiment, device, problem, selected):
     best = min(every, key=lambda row: row["energy"])
     top = max(every, key=lambda row: row["nvml_gr_clock"])
     behind, error = behind_best(every, best, after["nvml_gr_clock"])
-    one = {"device": device, "kernel": problem.parent.name, "configuration": fast, "clock_mhz": after["nvml_gr_clock"],
+    one = {"device": device, "kernel": name_of(problem), "configuration": fast, "clock_mhz": after["nvml_gr_clock"],
            "gain": before["energy"] / after["energy"] - 1, "speed": before["time"] / after["time"] - 1, "energy_j": after["energy"],
            "best_clock_mhz": best["nvml_gr_clock"], "behind": behind, "behind_error": error,
            "curve": sorted((row["sm_clock"] / 1e6, row["energy"] / top["energy"]) for row in every)}

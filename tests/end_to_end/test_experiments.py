@@ -73,6 +73,8 @@ class Experiments(harness.CommandTest):
         _, errors = self.run_script("enumerate.py", "--device", "sim:none", "--clocks", "all", "-o", self.folder, code=1)
         self.assertIn("enumerate.py: '", errors)
         self.assertNotIn("Traceback", errors)
+        _, errors = self.run_script("table2.py", "--quick", "-o", self.folder, "--devices", "v100-pcie", self.folder / "none.json", code=1)
+        self.assertEqual(errors.splitlines()[-1], f"table2.py: {self.folder / 'none.json'}: No such file or directory")
 
     def test_figure3(self):
         text, found = self.experiment("figure3", "--devices", "rtx-a4000")
