@@ -23,7 +23,7 @@ constexpr double probe_seconds = 40;
 /// Energy is estimated by what the sensors are known to do: that comes first.
 void probe_where_unknown(const DeviceInfo& device) {
   if (load_profile(device.board(), device.driver, profile_folder())) return;
-  say("{}: its power sensors are not known yet: probing them first, about {:g} s (--no-probe leaves it out)\n", device.id,
+  say("{}: its power sensors are not known yet: probing them first, about {:g} s\n", device.id,
       probe_seconds);
   try {
     const auto found = probe_sensors_of({device.id}, [&](const std::string& text) { say("{}: {}\n", device.id, text); });

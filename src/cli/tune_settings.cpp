@@ -74,7 +74,10 @@ bool take_settings(const TuneArguments& arguments, const Chosen& chosen, const B
   live.hold_all = arguments.strategy == "random" || arguments.strategy == "brute_force";
   double settings = 1;
   for (const auto& parameter : chosen.problem.parameters) {
-    if (setting_of(parameter.name)) settings *= static_cast<double>(parameter.values.size());
+    const auto setting = setting_of(parameter.name);
+    if (!setting) continue;
+    const bool chosen_clocks = *setting == Setting::sm_clock && chosen.clocks;
+    settings *= static_cast<double>(chosen_clocks ? chosen.clocks->search.size() : parameter.values.size());
   }
   if (budget.seconds) live.setting_share_seconds = *budget.seconds / settings;
   return true;
