@@ -78,6 +78,16 @@ TEST(VoltageCurveTest, AFlatCurveHasNoRidge) {
   EXPECT_FALSE(voltage_ridge(flat));
 }
 
+TEST(VoltageRidgeTest, DoesNotLieBeforeAClockOfLeastVoltage) {
+  const std::vector<std::pair<double, double>> points = {{9e8, 0.775},     {1.065e9, 0.775},  {1.215e9, 0.775}, {1.38e9, 0.8049},
+                                                         {1.545e9, 0.8625}, {1.71e9, 0.9438}, {1.875e9, 1.056}};
+  const auto ridge = voltage_ridge(points);
+  ASSERT_TRUE(ridge);
+  EXPECT_GE(ridge->ridge, 1.215e9);
+  EXPECT_EQ(ridge->low, 1.215e9);
+  EXPECT_EQ(ridge->high, 1.38e9);
+}
+
 TEST(CappedLeastSquaresTest, FindsLineAndLimit) {
   std::vector<CappedRow> rows;
   for (int x = 1; x <= 8; ++x) rows.push_back({{static_cast<double>(x), 1, 0}, std::min(3.0 + 2 * x, 13.5)});

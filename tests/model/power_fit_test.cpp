@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/error.hpp"
@@ -173,6 +174,18 @@ TEST(PowerFitTest, LeakageIsToldApartWhereTheVoltageIsMeasured) {
   EXPECT_NEAR(fit.ridge_hz, 1300 * mhz, 10 * mhz);
   EXPECT_EQ(fit.ridge_interval.low_hz, 1160 * mhz);
   EXPECT_EQ(fit.ridge_interval.high_hz, 1350 * mhz);
+}
+
+TEST(PowerFitTest, WarnsThatLeakageCannotBeToldApartWithoutVoltage) {
+  const auto warned = [](const PowerFit& fit) {
+    return std::any_of(fit.warnings.begin(), fit.warnings.end(),
+                       [](const std::string& warning) { return warning.find("P_0 and l cannot be told apart") != std::string::npos; });
+  };
+  auto samples = exact_samples(usual_model(), ten_clocks);
+  EXPECT_TRUE(warned(fit_power_model(samples, PowerForm::leakage)));
+  EXPECT_FALSE(warned(fit_power_model(samples, PowerForm::free)));
+  for (auto& sample : samples) sample.voltage = usual_model().voltage.at(sample.clock_hz);
+  EXPECT_FALSE(warned(fit_power_model(samples, PowerForm::leakage)));
 }
 
 TEST(PowerFitTest, OneSampleWithoutVoltageMeansThatVoltagesAreNotUsed) {
