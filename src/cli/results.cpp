@@ -11,6 +11,7 @@
 #include "cli/say.hpp"
 #include "problem/problem.hpp"
 #include "report/format.hpp"
+#include "report/front.hpp"
 #include "report/json.hpp"
 #include "report/table.hpp"
 #include "result/order.hpp"
@@ -127,6 +128,16 @@ void show_table(const Results& results, const Objective& order, const std::vecto
   fmt::print("{}", table.text());
 }
 
+/// Of several objectives, the trade-off between them, unless another order is asked for.
+void show_front(const ShowArguments& arguments, const Results& results) {
+  if (!arguments.sort.empty()) return;
+  const auto objectives = objectives_of(results, arguments.minimize, arguments.maximize);
+  if (objectives.size() < 2) return;
+  const Front front = analyse_front(results.evaluations, competing(results.evaluations), objectives);
+  if (front.members.empty()) return;
+  fmt::print("\n{}; 'wattune results front' lists them\n{}", front_title(front), front_remarks(front, results.evaluations));
+}
+
 std::vector<Outcome> outcomes_named(const std::vector<std::string>& kinds) {
   std::vector<Outcome> outcomes;
   for (const auto& kind : kinds) {
@@ -184,8 +195,11 @@ int run_show(const ShowArguments& arguments) {
     return static_cast<int>(ExitCode::done);
   }
   show_overview(arguments.input, results);
-  if (!rows.empty()) show_table(results, order, rows);
-  else if (!any_ok) fmt::print("No evaluation succeeded.\n");
+  if (!rows.empty()) {
+    show_table(results, order, rows);
+    show_front(arguments, results);
+  }
+  if (!any_ok) fmt::print("No evaluation succeeded.\n");
   return static_cast<int>(ExitCode::done);
 }
 

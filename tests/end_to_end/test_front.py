@@ -51,6 +51,12 @@ Not sure: within the uncertainty (95 %) another configuration may be as good or 
 """)
         self.assertEqual(errors, "")
 
+    def test_results_show_tells_the_trade_off_of_several_objectives(self):
+        text, _ = self.wattune("results", "show", self.file, "--minimize", "time", "--minimize", "energy")
+        self.assertIn("Pareto front of time, energy: 4 configurations, 1 of them not sure; 'wattune results front' lists them\n"
+                      "From the best time to the best energy: 100.0 +- 1.1 % more time", text)
+        self.assertNotIn("Pareto", self.wattune("results", "show", self.file, "--minimize", "time")[0])
+
     def test_csv_of_the_front_and_of_all(self):
         rows = list(csv.DictReader(io.StringIO(self.front("--csv")[0])))
         self.assertEqual([row["x"] for row in rows], ["0", "1", "2", "3"])
