@@ -74,8 +74,10 @@ def verdict(found):
         if device not in PAPER:
             continue
         ours = winner(one["limit"]["energy"] / one["clock"]["energy"] - 1)
-        same = ours.split(",")[0] == PAPER[device].split(",")[0]
-        lines.append(f"- {device}: " + ("as in the paper" if same else f"**unlike the paper**: less energy by {ours}, there by {PAPER[device]}") + ".")
+        if ours == PAPER[device] or ours.split(",")[0] == PAPER[device]:
+            lines.append(f"- {device}: as in the paper.")
+        else:
+            lines.append(f"- {device}: **unlike the paper**: less energy by {ours}; there by {PAPER[device]}.")
     return "\n".join(lines)
 
 
