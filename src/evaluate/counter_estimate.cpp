@@ -19,7 +19,7 @@ constexpr double golden_share = 0.618;
 /// The counter is asked no more often than this.
 constexpr double poll_seconds = 0.0005;
 /// Share of the noise allowed that may come from a window which ends within a launch.
-constexpr double alias_share = 0.3;
+constexpr double alias_share = 0.5;
 /// A window spans no more launches than this for the sake of their phase.
 constexpr double most_launches = 3;
 /// Launches longer than this many periods have parts that single ticks show.

@@ -17,6 +17,9 @@ namespace {
 /// Device seconds of work to keep queued: more than the slowest call to a meter takes (17 ms were seen), so that the
 /// device does not run dry meanwhile; and no more, for what is queued at the end has to be waited for.
 constexpr double queued_seconds = 0.04;
+/// The same while a kernel may yet be given up, which ends the loop at once, and no slow call is near.
+constexpr double briefly_queued_seconds = 0.015;
+constexpr double near_seconds = 0.02;
 constexpr unsigned least_queued = 2;
 constexpr unsigned most_queued = 64;
 /// Work beyond the tick that is expected to end the window: until the call that sees that tick has returned.
@@ -97,6 +100,7 @@ struct EnergyLoop::Impl {
   void sample(double now);
   void wait(double now);
   [[nodiscard]] bool hopeless();
+  [[nodiscard]] bool may_end_soon() const;
   [[nodiscard]] Failure failure(const std::string& what) const;
   [[nodiscard]] double launch() const;
   [[nodiscard]] Samples launches_in(double begin, double end) const;
@@ -142,15 +146,22 @@ std::optional<Failure> EnergyLoop::Impl::keep_busy() {
   unsigned wanted = least_queued;
   if (!replays.empty() && replays.back().seconds > 0) {
     const double each = replays.back().seconds;
-    double seconds = queued_seconds;
-    if (const auto end = estimate->end_due(launch())) seconds = std::min(seconds, *end + overtime_seconds - clock.now());
-    const unsigned least = seconds < queued_seconds ? 1 : least_queued;
+    double seconds = may_end_soon() ? briefly_queued_seconds : queued_seconds;
+    unsigned least = least_queued;
+    if (const auto end = estimate->end_due(launch())) {
+      const double left = *end + overtime_seconds - clock.now();
+      if (left < seconds) seconds = left, least = 1;
+    }
     wanted = static_cast<unsigned>(std::clamp<double>(std::ceil(seconds / each), least, most_queued));
   }
   while (batch.outstanding() < wanted) {
     if (auto failed = batch.enqueue()) return failed;
   }
   return std::nullopt;
+}
+
+bool EnergyLoop::Impl::may_end_soon() const {
+  return options.hopeless && !estimate->tells_power() && !estimate->due(clock.now() + near_seconds);
 }
 
 /// Seconds of one launch; 0 before the first replay has ended.

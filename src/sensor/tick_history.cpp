@@ -23,7 +23,7 @@ constexpr int most_misplaced = 5;
 constexpr double seen_share = 0.6;
 /// What is reckoned with before windows have taught better: error of a step in periods, and how many degrees of freedom
 /// that is worth.
-constexpr double usual_jitter = 0.004;
+constexpr double usual_jitter = 0.003;
 constexpr double usual_weight = 3;
 constexpr double largest_lesson = 6;
 /// Older lessons fade.
@@ -132,7 +132,7 @@ double TickHistory::jitter() const {
 }
 
 double TickHistory::jitter_factor() const {
-  return 1 + 1.5 / (usual_weight + jitter_freedom_);
+  return 1 + 1.0 / (usual_weight + jitter_freedom_);
 }
 
 void TickHistory::learn_jitter(const std::vector<Tick>& ticks, std::size_t first) {

@@ -110,6 +110,22 @@ TEST_F(MeasureEnergy, gives_up_a_hopeless_kernel_after_one_tick) {
   EXPECT_EQ(batch.outstanding(), 0U);
 }
 
+TEST_F(MeasureEnergy, queues_little_while_a_kernel_may_be_given_up) {
+  VirtualBatch brief(clock, 0.005, 1);
+  double idle_until = 0;
+  VirtualMeter of_brief{clock, [&](double time) { return time > idle_until ? 600.0 : 120.0; }};
+  ASSERT_TRUE(measure_energy(brief, of_brief, ticks, options, clock));
+  clock.sleep_until(*ticks.next(clock.now()) + 0.002);  // no call of the counter is near for long
+  idle_until = clock.now();
+  brief.most_outstanding = 0;
+  of_brief.has_instant = true;
+  options.hopeless = 0.5 * 600 * 0.005;
+  const auto result = measure_energy(brief, of_brief, ticks, options, clock);
+  ASSERT_TRUE(result);
+  EXPECT_THAT(result->at("energy").flags, testing::ElementsAre("abandoned_early"));
+  EXPECT_LE(brief.most_outstanding, 4U);
+}
+
 TEST_F(MeasureEnergy, gives_up_after_one_reading_where_that_is_far_off) {
   ASSERT_TRUE(measure_energy(batch, meter, ticks, options, clock));
   meter.has_instant = true;
