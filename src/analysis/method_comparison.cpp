@@ -103,8 +103,9 @@ class Enumeration {
 
   std::optional<SettingPoint> start_of(const MethodDescription& method, ComparedMethod& compared) const {
     if (!method.at_base_clock) return grid_.axes.maximum();
-    if (options_.base_clock) return grid_.axes.at(*options_.base_clock);
-    compared.missing = "no base clock: give --base-clock";
+    const bool has_clocks = grid_.axes.axis_named(parameter_of(Setting::sm_clock)).has_value();
+    if (has_clocks && options_.base_clock) return grid_.axes.at_clock(*options_.base_clock);
+    compared.missing = has_clocks ? "no base clock: give --base-clock" : "no SM clock is recorded";
     return std::nullopt;
   }
 
@@ -404,6 +405,15 @@ CommonClock common_clock(std::span<const Results> kernels, std::span<const std::
 
 namespace {
 
+/// The deviation of single times as a share of their mean: as it was measured, else from the mean's standard error.
+double time_spread(const Evaluation& evaluation) {
+  const auto time = evaluation.quantities.find("time");
+  if (time == evaluation.quantities.end()) return std::numeric_limits<double>::quiet_NaN();
+  if (const auto spread = value_of(evaluation, "time_spread")) return *spread / time->second.value;
+  if (time->second.n < 2) return std::numeric_limits<double>::quiet_NaN();
+  return time->second.stderr_value * std::sqrt(static_cast<double>(time->second.n)) / time->second.value;
+}
+
 CappingSide capping_side(const Cells& cells, const Objective& efficiency) {
   CappingSide side;
   std::set<SettingPoint> settings;
@@ -412,9 +422,7 @@ CappingSide capping_side(const Cells& cells, const Objective& efficiency) {
     settings.insert(cell->settings);
     if (!objective_value(*cell->evaluation, efficiency)) continue;
     if (!side.best || better(*cell->evaluation, *side.best, efficiency)) side.best = *cell->evaluation;
-    const auto time = cell->evaluation->quantities.find("time");
-    if (time == cell->evaluation->quantities.end() || time->second.n < 2) continue;
-    const double spread = time->second.stderr_value * std::sqrt(static_cast<double>(time->second.n)) / time->second.value;
+    const double spread = time_spread(*cell->evaluation);
     if (std::isfinite(spread)) spreads.push_back(spread);
   }
   side.settings = settings.size();

@@ -205,21 +205,18 @@ void measure_again(const TuneArguments& arguments, const Problem& problem, const
   options.wake_fd = run.wake_fd;
   options.interrupted = run.interrupted;
   options.on_note = run.on_note;
+  // Of a method in two steps only the variant of its first step can be the answer.
+  TuneResult candidates;
+  if (!arguments.method.empty()) candidates.evaluations = method_candidates(arguments, problem, objectives, result.evaluations);
+  const std::size_t known = candidates.evaluations.size();
   try {
-    if (arguments.method.empty()) {
-      measure_finalists(problem, space, metered, evaluator, journal, result, options);
-    } else {
-      TuneResult candidates;
-      candidates.evaluations = method_candidates(arguments, problem, objectives, result.evaluations);
-      const std::size_t known = candidates.evaluations.size();
-      measure_finalists(problem, space, metered, evaluator, journal, candidates, options);
-      std::copy(candidates.evaluations.begin() + static_cast<std::ptrdiff_t>(known), candidates.evaluations.end(),
-                std::back_inserter(result.evaluations));
-    }
+    measure_finalists(problem, space, metered, evaluator, journal, arguments.method.empty() ? result : candidates, options);
     journal.flush();
   } catch (const Error&) {
     result.error = std::current_exception();
   }
+  std::move(candidates.evaluations.begin() + static_cast<std::ptrdiff_t>(known), candidates.evaluations.end(),
+            std::back_inserter(result.evaluations));
 }
 
 StrategySetup strategy_setup(const TuneArguments& arguments, const Problem& problem, const std::vector<Objective>& objectives) {

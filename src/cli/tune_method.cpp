@@ -82,8 +82,10 @@ bool choose_method_settings(TuneArguments& arguments, Chosen& chosen, const Cali
   if (arguments.verify_only) throw UsageError("--method and --verify-only do not go together: nothing is measured");
   const bool none_wanted = wanted_settings(chosen.problem, arguments.settings).empty();
   if (none_wanted && method.need == NeedOfSettings::settings) {
-    arguments.settings.clocks = "all";
-    say("Method {} searches clocks, and --clocks names none: all that the device supports are searched\n", method.name);
+    const bool steered = method.name == "model-steered";
+    arguments.settings.clocks = steered ? "ridge" : "all";
+    say("Method {} searches clocks, and --clocks names none: {} are searched\n", method.name,
+        steered ? "those that the board's calibration recommends (--clocks ridge)" : "all that the device supports");
   }
   try {
     if (!choose_settings(arguments, chosen, surroundings)) return false;

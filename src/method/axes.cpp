@@ -61,14 +61,18 @@ SettingPoint SettingAxes::maximum() const {
   return settings;
 }
 
-SettingPoint SettingAxes::at(double main_value) const {
+SettingPoint SettingAxes::nearest(std::optional<std::size_t> axis, double value) const {
   SettingPoint settings = maximum();
-  if (!main_) return settings;
-  const auto& values = values_[*main_];
-  const auto nearest = std::ranges::min_element(values, {}, [&](double value) { return std::abs(value - main_value); });
-  settings[*main_] = static_cast<std::uint32_t>(nearest - values.begin());
+  if (!axis) return settings;
+  const auto& values = values_[*axis];
+  const auto found = std::ranges::min_element(values, {}, [&](double each) { return std::abs(each - value); });
+  settings[*axis] = static_cast<std::uint32_t>(found - values.begin());
   return settings;
 }
+
+SettingPoint SettingAxes::at(double main_value) const { return nearest(main_, main_value); }
+
+SettingPoint SettingAxes::at_clock(double mhz) const { return nearest(axis_named(parameter_of(Setting::sm_clock)), mhz); }
 
 std::optional<std::size_t> SettingAxes::axis_named(std::string_view parameter) const {
   const auto found = std::ranges::find(names_, parameter);

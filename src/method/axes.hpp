@@ -40,12 +40,16 @@ class SettingAxes {
   [[nodiscard]] SettingPoint maximum() const;
   /// Every axis at its greatest value, the main one at that which is nearest to this.
   [[nodiscard]] SettingPoint at(double main_value) const;
+  /// Every axis at its greatest value, the SM clock at that which is nearest to this in MHz.
+  [[nodiscard]] SettingPoint at_clock(double mhz) const;
   /// The axis of a setting's parameter; nothing where there is none.
   [[nodiscard]] std::optional<std::size_t> axis_named(std::string_view parameter) const;
   /// "at 1410 MHz", "at 1410 MHz, 250 W".
   [[nodiscard]] std::string text(const SettingPoint& settings) const;
 
  private:
+  [[nodiscard]] SettingPoint nearest(std::optional<std::size_t> axis, double value) const;
+
   std::vector<std::size_t> places_;
   std::vector<std::string> names_;
   std::vector<std::vector<double>> values_;

@@ -9,6 +9,7 @@
 #include "method/model_steered.hpp"
 #include "method/two_clock.hpp"
 #include "method/two_step.hpp"
+#include "settings/device_settings.hpp"
 
 namespace wattune {
 
@@ -39,11 +40,14 @@ std::unique_ptr<Strategy> make_race_then_clocks(MethodInputs inputs) {
 }
 
 std::unique_ptr<Strategy> make_energy_then_clocks(MethodInputs inputs) {
+  if (!inputs.axes.axis_named(parameter_of(Setting::sm_clock))) {
+    throw UsageError("method energy-to-solution+clocks begins at the base clock, and the space has no SM clocks (nvml_gr_clock)");
+  }
   if (!inputs.setup.base_clock) {
     throw UsageError("method energy-to-solution+clocks begins at the base clock, which is not known here; name it with --base-clock MHZ");
   }
   const Objective efficiency = inputs.setup.efficiency;
-  const SettingPoint base = inputs.axes.at(*inputs.setup.base_clock);
+  const SettingPoint base = inputs.axes.at_clock(*inputs.setup.base_clock);
   return make_two_step(std::move(inputs), base, efficiency);
 }
 

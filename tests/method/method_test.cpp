@@ -139,6 +139,13 @@ TEST_F(MethodTest, WithoutABaseClockOneIsAskedFor) {
   }
 }
 
+TEST_F(MethodTest, PowerLimitsHaveNoBaseClock) {
+  const auto limits = SearchSpace::build({{"block", {32, 64}}, {"nvml_pwr_limit", {100, 150, 200}}}, {});
+  EXPECT_THROW(make_method("energy-to-solution+clocks", limits, 1, setup_with(10)), UsageError);
+  EXPECT_THROW(make_method("model-steered", limits, 1, setup_with(10)), UsageError);
+  EXPECT_NO_THROW(make_method("two-clock", limits, 1, setup_with(10)));
+}
+
 TEST_F(MethodTest, UnknownNamesAreToldWithThoseThereAre) {
   try {
     make_method("race", space, 1, {});
