@@ -25,8 +25,8 @@ Estimate estimate(const Evaluation& evaluation, const Objective& objective) {
 
 using Estimates = std::vector<Estimate>;
 
-/// By how many standard errors a rival is better than a member, in the objective in which it is so least. Nothing where it
-/// is worse for sure in some objective, or nowhere better.
+/// By how many standard errors a rival is better than a member, in the objective in which it is so least. Nothing where
+/// it is worse for sure in some objective, or nowhere better.
 std::optional<double> margin(const Estimates& rival, const Estimates& member) {
   double least = std::numeric_limits<double>::infinity();
   bool better_somewhere = false;
@@ -62,7 +62,8 @@ std::optional<std::size_t> find_knee(const std::vector<Estimates>& members) {
 
 }  // namespace
 
-std::vector<std::size_t> complete(std::span<const Evaluation> evaluations, Among among, std::span<const Objective> objectives) {
+std::vector<std::size_t> complete(std::span<const Evaluation> evaluations, Among among,
+                                  std::span<const Objective> objectives) {
   std::vector<std::size_t> indices;
   std::copy_if(among.begin(), among.end(), std::back_inserter(indices), [&](std::size_t i) {
     return std::all_of(objectives.begin(), objectives.end(), [&](const Objective& objective) {
@@ -110,7 +111,8 @@ Change change_between(const Evaluation& from, const Evaluation& to, const Object
   const Quantity& before = from.quantities.at(objective.name);
   const Quantity& after = to.quantities.at(objective.name);
   const double ratio = after.value / before.value;
-  return {ratio - 1, std::fabs(ratio) * std::hypot(before.stderr_value / before.value, after.stderr_value / after.value)};
+  return {ratio - 1,
+          std::fabs(ratio) * std::hypot(before.stderr_value / before.value, after.stderr_value / after.value)};
 }
 
 }  // namespace wattune

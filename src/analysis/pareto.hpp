@@ -37,7 +37,8 @@ struct Front {
 };
 
 /// Those of `among` that have a value in every objective: they compete for a front.
-std::vector<std::size_t> complete(std::span<const Evaluation> evaluations, Among among, std::span<const Objective> objectives);
+std::vector<std::size_t> complete(std::span<const Evaluation> evaluations, Among among,
+                                  std::span<const Objective> objectives);
 
 /// The front of those of the evaluations that `among` names.
 Front analyse_front(std::span<const Evaluation> evaluations, Among among, std::span<const Objective> objectives);

@@ -1,3 +1,5 @@
+#include "report/front.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include "cli/results_commands.hpp"
 #include "cli/say.hpp"
 #include "report/format.hpp"
-#include "report/front.hpp"
 #include "report/json.hpp"
 #include "report/table.hpp"
 #include "store/formats/csv_text.hpp"
@@ -24,13 +25,15 @@ using nlohmann::json;
 std::vector<Objective> choose_objectives(const FrontArguments& arguments, const Results& results) {
   auto objectives = objectives_of(results, arguments.minimize, arguments.maximize);
   if (objectives.size() < 2) {
-    throw UsageError(fmt::format("a Pareto front is of two quantities or more, and there is only {}; say which with --minimize NAME and "
-                                 "--maximize NAME",
-                                 objectives.front().name));
+    throw UsageError(fmt::format(
+        "a Pareto front is of two quantities or more, and there is only {}; say which with --minimize NAME and "
+        "--maximize NAME",
+        objectives.front().name));
   }
   for (std::size_t i = 1; i < objectives.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      if (objectives[i].name == objectives[j].name) throw UsageError(fmt::format("{} is given twice as an objective", objectives[i].name));
+      if (objectives[i].name == objectives[j].name)
+        throw UsageError(fmt::format("{} is given twice as an objective", objectives[i].name));
     }
   }
   return objectives;
@@ -47,7 +50,8 @@ void print_json(const Results& results, const Front& front) {
     json whole = to_json(evaluation, names);
     member["configuration"] = std::move(whole["configuration"]);
     member["quantities"] = std::move(whole["quantities"]);
-    if (const auto& rival = front.members[i].rival) member["rival"] = to_json(results.evaluations[*rival], names)["configuration"];
+    if (const auto& rival = front.members[i].rival)
+      member["rival"] = to_json(results.evaluations[*rival], names)["configuration"];
     member.erase("index");  // of no use without all evaluations
   }
   object["knee"] = front.knee ? json(*front.knee) : json();
@@ -59,7 +63,8 @@ void print_csv(const Results& results, const Front& front, const std::vector<std
   std::map<std::size_t, std::size_t> places;
   for (std::size_t place = 0; place < front.members.size(); ++place) places[front.members[place].index] = place;
   std::string line = "on_front,knee";
-  for (const auto& objective : front.objectives) line += "," + csv_text(objective.name) + "," + csv_text(objective.name + "_stderr");
+  for (const auto& objective : front.objectives)
+    line += "," + csv_text(objective.name) + "," + csv_text(objective.name + "_stderr");
   for (const auto& name : results.header.parameter_names) line += "," + csv_text(name);
   fmt::print("{}\n", line);
   for (const std::size_t row : rows) {
@@ -70,7 +75,8 @@ void print_csv(const Results& results, const Front& front, const std::vector<std
     const Evaluation& evaluation = results.evaluations[row];
     for (const auto& objective : front.objectives) {
       const Quantity& quantity = evaluation.quantities.at(objective.name);
-      line += fmt::format(",{},{}", quantity.value, std::isfinite(quantity.stderr_value) ? fmt::format("{}", quantity.stderr_value) : "");
+      line += fmt::format(",{},{}", quantity.value,
+                          std::isfinite(quantity.stderr_value) ? fmt::format("{}", quantity.stderr_value) : "");
     }
     for (const Value& value : evaluation.configuration) line += "," + csv_text(value.str());
     fmt::print("{}\n", line);
@@ -85,8 +91,9 @@ void print_table(const Results& results, const Front& front, std::size_t most) {
     const Quantity& first = results.evaluations[front.members.front().index].quantities.at(objective.name);
     scales.push_back(scale_for(first.value, first.unit));
     const auto& unit = scales.back().unit;
-    columns.emplace_back(unit.empty() || unit == objective.name ? objective.name : fmt::format("{} [{}]", objective.name, unit),
-                         Table::Align::right);
+    columns.emplace_back(
+        unit.empty() || unit == objective.name ? objective.name : fmt::format("{} [{}]", objective.name, unit),
+        Table::Align::right);
   }
   std::vector<std::size_t> parameters;
   for (std::size_t i = 0; i < header.parameter_names.size(); ++i) {
@@ -113,8 +120,10 @@ void print_table(const Results& results, const Front& front, std::size_t most) {
 int run_front(const FrontArguments& arguments) {
   const Results results = read_results(arguments.input);
   for (const auto& note : results.notes) say("wattune: warning: {}: {}\n", arguments.input, note);
-  const bool any_ok = std::any_of(results.evaluations.begin(), results.evaluations.end(), [](const auto& e) { return e.ok(); });
-  if (!any_ok) throw UsageError(fmt::format("{}: no evaluation succeeded, so there is no Pareto front", arguments.input));
+  const bool any_ok =
+      std::any_of(results.evaluations.begin(), results.evaluations.end(), [](const auto& e) { return e.ok(); });
+  if (!any_ok)
+    throw UsageError(fmt::format("{}: no evaluation succeeded, so there is no Pareto front", arguments.input));
   const auto objectives = choose_objectives(arguments, results);
   const auto rivals = competing(results.evaluations);
   const Front front = analyse_front(results.evaluations, rivals, objectives);
@@ -122,7 +131,8 @@ int run_front(const FrontArguments& arguments) {
     throw UsageError(fmt::format("{}: no evaluation has {} and {}", arguments.input, objectives[0].name,
                                  objectives.size() == 2 ? objectives[1].name : "all the others"));
   }
-  if (!front.errors_known) say("wattune: note: standard errors are not recorded everywhere; those that are missing count as 0\n");
+  if (!front.errors_known)
+    say("wattune: note: standard errors are not recorded everywhere; those that are missing count as 0\n");
   if (arguments.json) {
     print_json(results, front);
   } else if (arguments.csv) {

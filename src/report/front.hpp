@@ -14,8 +14,8 @@ namespace wattune {
 /// "Pareto front of time, energy: 7 configurations, 2 of them not sure".
 std::string front_title(const Front& front);
 
-/// Places of the members to show where there may be `most` (at least 2) rows: all, or such as are spread evenly, ends and
-/// knee among them.
+/// Places of the members to show where there may be `most` (at least 2) rows: all, or such as are spread evenly, ends
+/// and knee among them.
 std::vector<std::size_t> front_places(const Front& front, std::size_t most);
 
 /// What stands beside a member in a table: "sure", "not sure", "sure, knee".
@@ -27,8 +27,9 @@ std::string trade_off(const Front& front, std::span<const Evaluation> evaluation
 /// Lines to stand below the table of a front: the trade-off from end to end and at the knee, and what "not sure" means.
 std::string front_remarks(const Front& front, std::span<const Evaluation> evaluations);
 
-/// objectives, members (index into evaluations, sure, rival), knee (such an index), errors_known; with two objectives also
-/// trade_off and knee_trade_off: by objective, `relative` (to the best by the first objective, minus 1) and `stderr`.
+/// objectives, members (index into evaluations, sure, rival), knee (such an index), errors_known; with two objectives
+/// also trade_off and knee_trade_off: by objective, `relative` (to the best by the first objective, minus 1) and
+/// `stderr`.
 nlohmann::json front_to_json(const Front& front, std::span<const Evaluation> evaluations);
 
 }  // namespace wattune

@@ -96,8 +96,8 @@ TEST(Front, TheKneeFollowsTheDirections) {
 }
 
 TEST(Front, WithoutAMemberBelowTheChordThereIsNoKnee) {
-  EXPECT_FALSE(front_of(evaluations_of({{1, 20}, {1.9, 19}, {2, 10}})).knee);   // bulges the other way
-  EXPECT_FALSE(front_of(evaluations_of({{1, 20}, {1.5, 15}, {2, 10}})).knee);   // on the chord
+  EXPECT_FALSE(front_of(evaluations_of({{1, 20}, {1.9, 19}, {2, 10}})).knee);  // bulges the other way
+  EXPECT_FALSE(front_of(evaluations_of({{1, 20}, {1.5, 15}, {2, 10}})).knee);  // on the chord
   EXPECT_FALSE(front_of(evaluations_of({{1, 20}, {2, 10}})).knee);
   EXPECT_FALSE(front_of(evaluations_of({{1, 10}})).knee);
   EXPECT_FALSE(front_of({}).knee);

@@ -13,7 +13,8 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::vector<Objective> speed_and_efficiency = {{"GFLOP/s", Direction::maximize}, {"GFLOP/J", Direction::maximize}};
+const std::vector<Objective> speed_and_efficiency = {{"GFLOP/s", Direction::maximize},
+                                                     {"GFLOP/J", Direction::maximize}};
 
 std::vector<Evaluation> measured(const std::vector<std::pair<double, double>>& points, double error) {
   std::vector<Evaluation> evaluations;
@@ -46,9 +47,11 @@ TEST(FrontText, NamesTheKneeAndExplainsWhatIsNotSure) {
   EXPECT_EQ(front_mark(front, 0), "not sure");
   EXPECT_EQ(front_mark(front, 2), "sure, knee");
   EXPECT_THAT(front_remarks(front, evaluations),
-              AllOf(HasSubstr("At the knee, farthest from the line between the ends: 1.0 +- 0.3 % slower for"), HasSubstr("Not sure:")));
+              AllOf(HasSubstr("At the knee, farthest from the line between the ends: 1.0 +- 0.3 % slower for"),
+                    HasSubstr("Not sure:")));
   const auto exact = measured({{1000, 50}, {999, 70}}, 0);
-  EXPECT_THAT(front_remarks(front_of(exact), exact), AllOf(HasSubstr("0.1000 % slower for 40.00 % more efficient"), Not(HasSubstr("+-")), Not(HasSubstr("Not sure"))));
+  EXPECT_THAT(front_remarks(front_of(exact), exact), AllOf(HasSubstr("0.1000 % slower for 40.00 % more efficient"),
+                                                           Not(HasSubstr("+-")), Not(HasSubstr("Not sure"))));
 }
 
 TEST(FrontText, AFewRowsOfALongFrontHoldItsEndsAndItsKnee) {
