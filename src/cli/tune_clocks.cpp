@@ -133,7 +133,6 @@ std::optional<CalibratedClocks> calibrated_clocks(const TuneArguments& arguments
       choice.clocks.back() / per_mhz,
       100 * (1 - static_cast<double>(choice.clocks.size()) / static_cast<double>(supported)));
   const bool every = arguments.settings.clocks == "auto";
-  if (every) say("The best configurations' own clocks are found among {} that the board reaches\n", reachable.size());
   return CalibratedClocks{fit.model, every ? reachable : choice.clocks, choice.clocks};
 }
 
@@ -183,7 +182,14 @@ std::vector<KernelClock> find_own_clocks(const TuneArguments& arguments, const P
                                          const std::vector<Objective>& objectives, const CalibratedClocks& clocks,
                                          Evaluator& evaluator, Journal& journal, TuneResult& result, const TuneOptions& run) {
   std::vector<KernelClock> found;
-  if (result.interrupted || result.error || !minimizes_energy(objectives)) return found;
+  if (result.interrupted || result.error) return found;
+  if (!minimizes_energy(objectives)) {
+    if (run.on_note) run.on_note("own clocks are those of least energy, which is not minimised here: none are looked for");
+    return found;
+  }
+  if (run.on_note) {
+    run.on_note(fmt::format("The best configurations' own clocks are found among {}", clocks.all.size()));
+  }
   KernelClockOptions options;
   options.device = clocks.device;
   options.compare = arguments.own_clock_only;

@@ -2,8 +2,11 @@
 
 import json
 import os
+import pathlib
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -12,6 +15,8 @@ import harness
 os.environ["WATTUNE_CACHE_DIR"] = tempfile.mkdtemp(prefix="wattune-calibrate-test-")
 KERNELS = harness.SOURCE / "kernels"
 DESCRIPTIONS = harness.SOURCE / "simgpu" / "descriptions"
+LIBRARY = os.environ.get("WATTUNE_SIMGPU") or str(
+    pathlib.Path(harness.WATTUNE).resolve().parents[1] / "lib" / "wattune" / "libwattune_simgpu.so")
 A100 = "sim:a100-pcie-40gb"
 BOARDS = ["a100-pcie-40gb", "rtx-a4000", "rtx-a6000", "titan-rtx", "v100-pcie", "h200"]
 
@@ -60,6 +65,14 @@ class Calibrate(harness.CommandTest):
     def calibrated(self, *arguments, **options):
         return json.loads(self.calibrate("--allow-settings", "--json", *arguments, **options)[0])
 
+    def lock(self, state):
+        """MHz that the board of a simulated machine is locked to, by its own word; 0 where it is not."""
+        program = ("import ctypes, sys; library = ctypes.CDLL(sys.argv[1]); library.wattune_sim_truth.restype = ctypes.c_double; "
+                   "print(library.wattune_sim_truth(0, b'sm_lock_high'))")
+        done = subprocess.run([sys.executable, "-c", program, LIBRARY], env={**os.environ, **state}, capture_output=True, text=True,
+                              check=True)
+        return float(done.stdout) * 1e-6
+
     def one_configuration(self, kernel, workload=None):
         """The problem of a kernel of the suite, reduced to its default configuration."""
         folder = self.folder / f"{kernel}-{workload is not None}"
@@ -81,6 +94,7 @@ class Calibrate(harness.CommandTest):
         self.assertIn("A memory-bound kernel (stream_copy) uses least at", out)
         self.assertRegex(out, r"at \d+ to \d+ degC")
         self.assertEqual(len(list(self.calibrations.glob("*.json"))), 1)
+        self.assertEqual(self.lock(state), 0)
         again = self.calibrate("--stored", environment=state)[0]
         self.assertEqual(out, again)
 
@@ -182,6 +196,7 @@ class Calibrate(harness.CommandTest):
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=120)
         self.assertIn(process.returncode, (0, 130))
+        self.assertEqual(self.lock(state), 0)
         before = len(self.journal_lines(self.journals()[0]))
         run = json.loads(self.wattune(*arguments, environment={**self.environment, **state})[0])
         self.assertEqual(len(run["own_clocks"]), 5)
