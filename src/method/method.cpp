@@ -19,24 +19,22 @@ using Make = std::unique_ptr<Strategy> (*)(MethodInputs inputs);
 
 std::unique_ptr<Strategy> make_race_to_idle(MethodInputs inputs) {
   const Objective speed = inputs.setup.speed;
-  return make_one_stage(std::move(inputs), std::nullopt, speed);
+  return make_everywhere(std::move(inputs), speed);
 }
 
 std::unique_ptr<Strategy> make_energy_to_solution(MethodInputs inputs) {
   const Objective efficiency = inputs.setup.efficiency;
-  return make_one_stage(std::move(inputs), std::nullopt, efficiency);
+  return make_everywhere(std::move(inputs), efficiency);
 }
 
 std::unique_ptr<Strategy> make_energy_at_max(MethodInputs inputs) {
   const Objective efficiency = inputs.setup.efficiency;
-  const SettingPoint maximum = inputs.axes.maximum();
-  return make_one_stage(std::move(inputs), maximum, efficiency);
+  return make_at_top(std::move(inputs), efficiency);
 }
 
 std::unique_ptr<Strategy> make_race_then_clocks(MethodInputs inputs) {
   const Objective speed = inputs.setup.speed;
-  const SettingPoint maximum = inputs.axes.maximum();
-  return make_two_step(std::move(inputs), maximum, speed);
+  return make_two_step(std::move(inputs), std::nullopt, speed);
 }
 
 std::unique_ptr<Strategy> make_energy_then_clocks(MethodInputs inputs) {

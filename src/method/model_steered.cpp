@@ -22,7 +22,7 @@ constexpr double hz_per_mhz = 1e6;
 class ModelSteered : public StagedMethod {
  public:
   ModelSteered(MethodInputs inputs, std::size_t clock_axis)
-      : StagedMethod(std::move(inputs)), axes_(inputs_.axes), clock_axis_(clock_axis) {}
+      : StagedMethod(std::move(inputs), true), axes_(inputs_.axes), clock_axis_(clock_axis) {}
 
  private:
   enum class Step { begin, probe, clocks, search };
@@ -48,7 +48,7 @@ class ModelSteered : public StagedMethod {
     const std::size_t count =
         budget ? std::clamp(static_cast<std::size_t>(std::max(0.0, *budget) / 15), fewest_probed, probed_variants)
                : probed_variants;
-    const auto maximum = Subspace::at_settings(inputs_.space, axes_, {axes_.maximum()});
+    const auto maximum = Subspace::at_settings(inputs_.space, axes_, {top()});
     std::vector<Point> points;
     for (const Count index : maximum.space().latin_hypercube_sample(count, inputs_.seed)) {
       points.push_back(maximum.to_whole(maximum.space().point(index)));

@@ -39,7 +39,58 @@ std::optional<Point> SearchStage::ask(const History& history) {
   return subspace_->to_whole(points.front());
 }
 
-StagedMethod::StagedMethod(MethodInputs inputs) : inputs_(std::move(inputs)), record_(inputs_.space) {}
+TopSearch::TopSearch(const MethodInputs& inputs) : inputs_(inputs) {
+  constexpr std::size_t variants_tried = 5;
+  if (inputs.axes.main()) values_ = inputs.axes.values(*inputs.axes.main()).size();
+  fails_ = values_;
+  const auto maximum = Subspace::at_settings(inputs.space, inputs.axes, {inputs.axes.maximum()});
+  if (maximum.space().size() == 0) {
+    throw UsageError(fmt::format("no configuration is valid {}, where the method begins", inputs.axes.text(inputs.axes.maximum())));
+  }
+  for (const Count index : maximum.space().latin_hypercube_sample(variants_tried, inputs.seed)) {
+    variants_.push_back(maximum.to_whole(maximum.space().point(index)));
+  }
+}
+
+std::size_t TopSearch::rank() const {
+  if (fails_ == values_) return values_ - 1;  // first of all the greatest
+  return works_ ? (*works_ + fails_) / 2 : (values_ - 1) / 2;
+}
+
+SettingPoint TopSearch::settings_at(std::size_t rank) const {
+  SettingPoint settings = inputs_.axes.maximum();
+  if (const auto main = inputs_.axes.main()) settings[*main] = inputs_.axes.ascending(*main)[rank];
+  return settings;
+}
+
+std::optional<Point> TopSearch::next(const History& history) {
+  while (values_ > 1 && variant_ < variants_.size() && (!works_ || *works_ + 1 < fails_)) {
+    Point point = inputs_.axes.with(variants_[variant_], settings_at(rank()));
+    const bool is_valid = inputs_.space.contains(point);
+    const Evaluation* known = history.find(point);
+    if (is_valid && known == nullptr) return point;
+    learn(is_valid && known->ok());
+  }
+  return std::nullopt;
+}
+
+void TopSearch::learn(bool works) {
+  if (works) {
+    works_ = rank();
+  } else if (works_ || fails_ == values_) {
+    fails_ = rank();
+  } else {
+    // It fails in the middle, too: the fault is the variant's.
+    ++variant_;
+    fails_ = values_;
+  }
+}
+
+SettingPoint TopSearch::top() const { return works_ ? settings_at(*works_) : inputs_.axes.maximum(); }
+
+StagedMethod::StagedMethod(MethodInputs inputs, bool from_top) : inputs_(std::move(inputs)), record_(inputs_.space) {
+  if (from_top) top_search_.emplace(inputs_);
+}
 
 std::vector<Point> StagedMethod::ask(std::size_t n) {
   std::vector<Point> points;
@@ -47,7 +98,8 @@ std::vector<Point> StagedMethod::ask(std::size_t n) {
     if (stage_ && stage_is_over()) stage_.reset();
     if (!stage_) {
       if (awaited_ > 0) break;
-      stage_ = next_stage();
+      const auto needed = top_search_ ? top_search_->next(history_) : std::nullopt;
+      stage_ = needed ? std::make_shared<ListStage>(std::vector<Point>{*needed}) : next_stage();
       is_ended_ = !stage_;
       continue;
     }

@@ -73,10 +73,39 @@ struct MethodInputs {
   SettingAxes axes;
 };
 
+/// Finds the greatest value of the main setting at which the device works: a clock that it does not reach fails, whatever
+/// runs. One evaluation tells where the greatest value works; else a variant that works at a middle value is tried at
+/// values between.
+class TopSearch {
+ public:
+  /// @param inputs must outlive this object. @throws UsageError where no configuration is valid at the greatest values.
+  explicit TopSearch(const MethodInputs& inputs);
+  /// The point whose result is needed next; nothing where the top is known.
+  std::optional<Point> next(const History& history);
+  /// Every setting at its greatest value, the main one at the greatest that works; the greatest where none was seen to.
+  [[nodiscard]] SettingPoint top() const;
+
+ private:
+  /// The value to try, by its rank on the axis.
+  [[nodiscard]] std::size_t rank() const;
+  [[nodiscard]] SettingPoint settings_at(std::size_t rank) const;
+  void learn(bool works);
+
+  const MethodInputs& inputs_;
+  std::vector<Point> variants_;  ///< to try, the first one first
+  std::size_t variant_ = 0;
+  std::size_t values_ = 1;             ///< of the main axis
+  std::optional<std::size_t> works_;   ///< the greatest rank that is known to work
+  std::size_t fails_ = 1;              ///< the least that is known not to; values_: none
+};
+
 /// A stage begins when everything that was proposed before it has been told, so that it depends on results alone.
 class StagedMethod : public Strategy {
  public:
-  explicit StagedMethod(MethodInputs inputs);
+  /// @param from_top the method begins at the greatest settings: top() is found before its first stage
+  StagedMethod(MethodInputs inputs, bool from_top);
+  StagedMethod(const StagedMethod&) = delete;
+  StagedMethod& operator=(const StagedMethod&) = delete;
   std::vector<Point> ask(std::size_t n) final;
   void tell(const Point& point, const Evaluation& evaluation) final;
 
@@ -85,6 +114,9 @@ class StagedMethod : public Strategy {
   virtual std::shared_ptr<Stage> next_stage() = 0;
   /// Whether the stage is to end although it would go on.
   [[nodiscard]] virtual bool stage_is_over() const { return false; }
+
+  /// Of methods that begin there.
+  [[nodiscard]] SettingPoint top() const { return top_search_->top(); }
 
   /// How many more evaluations the budget allows; nothing where it has no limit.
   [[nodiscard]] std::optional<double> left() const;
@@ -101,6 +133,7 @@ class StagedMethod : public Strategy {
   const MethodInputs inputs_;
 
  private:
+  std::optional<TopSearch> top_search_;
   History history_;
   Record record_;
   std::shared_ptr<Stage> stage_;

@@ -36,31 +36,34 @@ MethodInputs with_small_sample(MethodInputs inputs) {
 
 class TwoClock : public StagedMethod {
  public:
-  explicit TwoClock(MethodInputs inputs) : StagedMethod(with_small_sample(std::move(inputs))), axes_(inputs_.axes) {
-    const auto budget = left();
-    const std::size_t count =
-        budget ? std::clamp(static_cast<std::size_t>(std::max(0.0, *budget) / 8), fewest_probed, probed_variants)
-               : probed_variants;
-    const auto maximum = Subspace::at_settings(inputs_.space, axes_, {axes_.maximum()});
-    std::vector<Point> points;
-    for (const Count index : maximum.space().latin_hypercube_sample(count, inputs_.seed)) {
-      points.push_back(maximum.to_whole(maximum.space().point(index)));
-    }
-    probe_ = std::make_shared<ListStage>(std::move(points));
-  }
+  explicit TwoClock(MethodInputs inputs) : StagedMethod(with_small_sample(std::move(inputs)), true), axes_(inputs_.axes) {}
 
  private:
   enum class Step { begin, probe, clocks, search, carry };
 
+  /// A few variants at the greatest clock.
+  [[nodiscard]] std::shared_ptr<Stage> probe() const {
+    const auto budget = left();
+    const std::size_t count =
+        budget ? std::clamp(static_cast<std::size_t>(std::max(0.0, *budget) / 8), fewest_probed, probed_variants)
+               : probed_variants;
+    const auto maximum = Subspace::at_settings(inputs_.space, axes_, {top()});
+    std::vector<Point> points;
+    for (const Count index : maximum.space().latin_hypercube_sample(count, inputs_.seed)) {
+      points.push_back(maximum.to_whole(maximum.space().point(index)));
+    }
+    return std::make_shared<ListStage>(std::move(points));
+  }
+
   std::shared_ptr<Stage> next_stage() override {
     switch (step_) {
-      case Step::begin: step_ = Step::probe; return probe_;
+      case Step::begin: step_ = Step::probe; return probe();
       case Step::probe:
         step_ = Step::clocks;
         if (const auto stage = more_clocks()) return stage;
         [[fallthrough]];
       case Step::clocks:
-        clocks_ = {axes_.maximum(), predicted()};
+        clocks_ = {top(), predicted()};
         return begin_search();
       case Step::search:
       case Step::carry:
@@ -86,7 +89,7 @@ class TwoClock : public StagedMethod {
 
   /// The best probed variant at the lowest clock and two between.
   std::shared_ptr<Stage> more_clocks() {
-    const auto best = best_at(axes_.maximum(), inputs_.setup.efficiency);
+    const auto best = best_at(top(), inputs_.setup.efficiency);
     if (!best) return nullptr;
     const auto& ascending = axes_.ascending(*axes_.main());
     std::vector<Point> points;
@@ -110,7 +113,7 @@ class TwoClock : public StagedMethod {
       if (!std::isfinite(cost) || cost == 0) continue;
       points.emplace_back(main_value(point), cost > 0 ? cost : -1 / cost);
     }
-    return points.empty() ? axes_.maximum() : axes_.at(clock_of_least_cost(points));
+    return points.empty() ? top() : axes_.at(clock_of_least_cost(points));
   }
 
   std::shared_ptr<Stage> begin_search() {
@@ -205,7 +208,6 @@ class TwoClock : public StagedMethod {
 
   const SettingAxes& axes_;
   Step step_ = Step::begin;
-  std::shared_ptr<Stage> probe_;
   std::shared_ptr<Stage> search_;
   std::optional<Point> variant_;    ///< the one whose clocks were probed
   std::set<SettingPoint> clocks_;   ///< that configurations are searched at

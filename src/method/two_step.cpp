@@ -9,15 +9,21 @@ namespace {
 
 class OneStage : public StagedMethod {
  public:
-  OneStage(MethodInputs inputs, const std::optional<SettingPoint>& settings, const Objective& objective)
-      : StagedMethod(std::move(inputs)) {
-    stage_ = settings ? search_at(*settings, objective) : search(Subspace::all_of(inputs_.space), objective);
+  OneStage(MethodInputs inputs, bool at_top, Objective objective)
+      : StagedMethod(std::move(inputs), at_top), at_top_(at_top), objective_(std::move(objective)) {
+    if (!at_top) everywhere_ = search(Subspace::all_of(inputs_.space), objective_);
   }
 
  private:
-  std::shared_ptr<Stage> next_stage() override { return std::exchange(stage_, nullptr); }
+  std::shared_ptr<Stage> next_stage() override {
+    if (std::exchange(is_begun_, true)) return nullptr;
+    return at_top_ ? search_at(top(), objective_) : everywhere_;
+  }
 
-  std::shared_ptr<Stage> stage_;
+  bool at_top_;
+  Objective objective_;
+  std::shared_ptr<Stage> everywhere_;
+  bool is_begun_ = false;
 };
 
 /// Of what is left of a budget when the second step begins, at most.
@@ -27,20 +33,22 @@ constexpr double caution_with_time = 1.5;
 
 class TwoStep : public StagedMethod {
  public:
-  TwoStep(MethodInputs inputs, SettingPoint settings, Objective objective)
-      : StagedMethod(std::move(inputs)), settings_(std::move(settings)), objective_(std::move(objective)) {
-    first_ = search_at(settings_, objective_);
+  TwoStep(MethodInputs inputs, std::optional<SettingPoint> settings, Objective objective)
+      : StagedMethod(std::move(inputs), !settings), settings_(std::move(settings)), objective_(std::move(objective)) {
+    if (settings_) first_ = search_at(*settings_, objective_);
   }
 
  private:
   std::shared_ptr<Stage> next_stage() override {
     if (step_ == Step::none) {
       step_ = Step::variants;
-      return std::exchange(first_, nullptr);
+      if (settings_) return std::exchange(first_, nullptr);
+      settings_ = top();
+      return search_at(*settings_, objective_);
     }
     if (step_ == Step::settings) return nullptr;
     step_ = Step::settings;
-    const auto variant = best_at(settings_, objective_);
+    const auto variant = best_at(*settings_, objective_);
     if (!variant) return nullptr;
     return search(Subspace::of_variants(inputs_.space, inputs_.axes, {*variant}), inputs_.setup.efficiency);
   }
@@ -56,19 +64,22 @@ class TwoStep : public StagedMethod {
 
   enum class Step { none, variants, settings };
   Step step_ = Step::none;
-  SettingPoint settings_;
+  std::optional<SettingPoint> settings_;
   Objective objective_;
-  std::shared_ptr<Stage> first_;
+  std::shared_ptr<Stage> first_;  ///< at settings that were given
 };
 
 }  // namespace
 
-std::unique_ptr<Strategy> make_one_stage(MethodInputs inputs, const std::optional<SettingPoint>& settings,
-                                         const Objective& objective) {
-  return std::make_unique<OneStage>(std::move(inputs), settings, objective);
+std::unique_ptr<Strategy> make_everywhere(MethodInputs inputs, const Objective& objective) {
+  return std::make_unique<OneStage>(std::move(inputs), false, objective);
 }
 
-std::unique_ptr<Strategy> make_two_step(MethodInputs inputs, const SettingPoint& settings, const Objective& objective) {
+std::unique_ptr<Strategy> make_at_top(MethodInputs inputs, const Objective& objective) {
+  return std::make_unique<OneStage>(std::move(inputs), true, objective);
+}
+
+std::unique_ptr<Strategy> make_two_step(MethodInputs inputs, const std::optional<SettingPoint>& settings, const Objective& objective) {
   return std::make_unique<TwoStep>(std::move(inputs), settings, objective);
 }
 

@@ -5,11 +5,13 @@
 
 namespace wattune {
 
-/// The whole space or, given settings, the configurations at these, by one objective.
-std::unique_ptr<Strategy> make_one_stage(MethodInputs inputs, const std::optional<SettingPoint>& settings,
-                                         const Objective& objective);
+/// The whole space by one objective.
+std::unique_ptr<Strategy> make_everywhere(MethodInputs inputs, const Objective& objective);
+/// The configurations at the greatest settings.
+std::unique_ptr<Strategy> make_at_top(MethodInputs inputs, const Objective& objective);
 
 /// The best variant at these settings by an objective, then its most efficient settings.
-std::unique_ptr<Strategy> make_two_step(MethodInputs inputs, const SettingPoint& settings, const Objective& objective);
+/// @param settings nothing: the greatest ones
+std::unique_ptr<Strategy> make_two_step(MethodInputs inputs, const std::optional<SettingPoint>& settings, const Objective& objective);
 
 }  // namespace wattune

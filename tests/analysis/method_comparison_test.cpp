@@ -100,6 +100,14 @@ TEST(MethodComparisonTest, NoMethodIsBetterThanSearchingEverything) {
   }
 }
 
+TEST(MethodComparisonTest, AClockAtWhichEverythingFailsIsNotTheMaximum) {
+  const Results results = results_of({{1, 1000, 4, 60}, {2, 1000, 3, 100}, {1, 500, 9, 20}, {2, 500, 6, 60}, {1, 1500, 0, 0}, {2, 1500, 0, 0}});
+  const auto methods = enumerate_methods(results, {});
+  EXPECT_EQ(configuration(named(methods, "energy-at-max")), std::pair(1, 1000));
+  EXPECT_EQ(configuration(named(methods, "race-to-idle+clocks")), std::pair(2, 1000));
+  EXPECT_TRUE(named(methods, "two-clock").answer);
+}
+
 TEST(MethodComparisonTest, WithoutABaseClockThatMethodIsMissing) {
   const Results results = example();
   const auto methods = enumerate_methods(results, {});

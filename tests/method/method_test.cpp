@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <deque>
 #include <limits>
@@ -99,6 +100,29 @@ TEST_F(MethodTest, EveryMethodCopesWithFailures) {
   for (const auto& description : method_descriptions()) {
     SCOPED_TRACE(description.name);
     EXPECT_TRUE(run(description.name, space, setup_with(80), 80, 2, 3, 128).answer);
+  }
+}
+
+TEST_F(MethodTest, ClocksThatTheDeviceDoesNotReachAreNotBegunAt) {
+  // 1500 and 1425 MHz fail, whatever runs, and so does one block size at any clock.
+  const auto evaluate = [&](const Point& point) {
+    return clock_of(point) > 1400 ? landscape::evaluate(space, point, static_cast<int>(space.values(point)[0].as_int()))
+                                  : landscape::evaluate(space, point, 64);
+  };
+  for (const char* name : {"energy-at-max", "race-to-idle+clocks", "model-steered", "two-clock"}) {
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+      SCOPED_TRACE(name);
+      const auto method = make_method(name, space, seed, setup_with(80));
+      std::vector<double> clocks;
+      for (int i = 0; i < 40; ++i) {
+        for (const Point& point : method->ask(1)) {
+          clocks.push_back(clock_of(point));
+          method->tell(point, evaluate(point));
+        }
+      }
+      EXPECT_LE(std::ranges::count_if(clocks, [](double clock) { return clock > 1400; }), 8);
+      EXPECT_GE(std::ranges::count(clocks, 1350.0), 3);
+    }
   }
 }
 
