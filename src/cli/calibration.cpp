@@ -72,7 +72,11 @@ std::optional<Calibration> make_calibration(const CalibrationRequest& request, c
   const auto calibration = calibrate(settings, options);
   if (const std::string problems = settings->release(); !problems.empty()) throw DeviceError(problems);
   if (!calibration) return std::nullopt;
-  say("{}: kept in {}\n", request.device, save_calibration(*calibration, calibration_folder()).string());
+  try {
+    say("{}: kept in {}\n", request.device, save_calibration(*calibration, calibration_folder()).string());
+  } catch (const RunError& error) {
+    say("wattune: warning: {}\n", error.what());
+  }
   return calibration;
 }
 

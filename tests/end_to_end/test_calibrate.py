@@ -143,6 +143,12 @@ class Calibrate(harness.CommandTest):
         err = self.wattune("calibrate", "--device", A100, "--allow-settings", environment=sensors)[1]
         self.assertNotIn("probing", err)
 
+    def test_a_folder_that_cannot_be_written_costs_a_warning_and_not_what_was_measured(self):
+        (self.folder / "plain").write_text("no folder")
+        out, err = self.calibrate("--allow-settings", environment={"WATTUNE_CALIBRATION_DIR": str(self.folder / "plain")})
+        self.assertIn("name another folder in WATTUNE_CALIBRATION_DIR", err)
+        self.assertIn("Ridge:", out)
+
     def test_faulty_options_are_told_before_anything_is_done(self):
         for arguments, words in ((["--width", "10"], "write it like 10%"), (["--form", "cubic"], "cubic"), (["--samples", "3"], "3")):
             self.assertIn(words, self.calibrate("--allow-settings", *arguments, code=2)[1])
