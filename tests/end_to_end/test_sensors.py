@@ -85,7 +85,8 @@ class Sensors(CommandTest):
         compared = [values for values in best.values() if len(values) == 3]
         self.assertTrue(compared)
         for values in compared:
-            self.assertLess(max(values.values()) / min(values.values()), 1.02)
+            # Not all take as long, and a board draws more the hotter it is.
+            self.assertLess(max(values.values()) / min(values.values()), 1.04)
 
     def test_an_estimator_that_the_board_cannot_do_is_refused_at_once(self):
         _, stderr = self.tune("--device", "sim:h200", "--energy-estimator", "counter", environment=NO_COUNTER, code=3)
