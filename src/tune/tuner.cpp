@@ -80,8 +80,27 @@ class Run {
     for (const auto& evaluation : journal_.before().evaluations) {
       if (evaluation.tier == DriftWatch::tier) reference_trial_ = std::max(reference_trial_, evaluation.trial + 1);
       if (evaluation.tier != options_.tier) continue;
+      if (!tells_objectives(evaluation)) continue;
       if (const auto point = space_.find(evaluation.configuration)) known_[*point] = &evaluation;
     }
+  }
+
+  /// Whether an evaluation of another run serves this one: a success in which an objective was not measured (energy, in a
+  /// run for time) does not, unless it was given up as hopeless.
+  [[nodiscard]] bool tells_objectives(const Evaluation& evaluation) const {
+    if (!evaluation.ok() || is_of_this_run(evaluation) || evaluation.quantities.contains("energy_bound")) return true;
+    const auto time = evaluation.quantities.find("time");
+    if (time == evaluation.quantities.end()) return true;  // of a tier that measures nothing
+    if (std::ranges::find(time->second.flags, "abandoned_early") != time->second.flags.end()) return true;
+    const auto has_all = [&](const Evaluation& known) {
+      return std::ranges::all_of(options_.objectives, [&](const Objective& objective) {
+        return known.quantities.contains(objective.name);
+      });
+    };
+    if (has_all(evaluation)) return true;
+    Evaluation with_metrics = evaluation;
+    metrics_.apply(with_metrics);
+    return has_all(with_metrics);
   }
 
   [[nodiscard]] bool is_of_this_run(const Evaluation& line) const {

@@ -128,6 +128,28 @@ TEST_F(TunerTest, a_second_run_measures_nothing_again_and_goes_on_where_the_firs
   EXPECT_EQ(values.size(), 25U);
 }
 
+TEST_F(TunerTest, what_a_run_for_time_left_out_is_measured_by_a_run_for_energy) {
+  TuneOptions options;
+  options.budget.evaluations = 10;
+  options.objectives = {{"time", Direction::minimize}};
+  options.run = "of time";
+  run(options);
+  evaluator_.seen.clear();
+  const auto of_time = evaluator_.evaluate;
+  evaluator_.evaluate = [&](const Proposal& proposal) {
+    Evaluation evaluation = of_time(proposal);
+    const bool hopeless = proposal.configuration[0].as_int() % 2 == 0;
+    evaluation.quantities[hopeless ? "energy_bound" : "energy"] = {1, "J", 0.1, 1, {}};
+    return evaluation;
+  };
+  options.objectives = {{"energy", Direction::minimize}};
+  options.run = "of energy";
+  EXPECT_EQ(run(options).state.reused, 0U);
+  EXPECT_EQ(evaluator_.seen.size(), 10U);
+  options.run = "of energy, too";
+  EXPECT_EQ(run(options).state.reused, 10U);
+}
+
 TEST_F(TunerTest, failures_are_results_that_are_not_tried_again) {
   evaluator_.evaluate = [](const Proposal& proposal) {
     Evaluation evaluation;
