@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "method/answer.hpp"
 #include "method/model_steered.hpp"
+#include "model/power_fit.hpp"
 #include "result/order.hpp"
 #include "settings/device_settings.hpp"
 #include "tune/finalists.hpp"
@@ -56,6 +57,7 @@ class Enumeration {
   Enumeration(const Results& results, const ComparisonOptions& options)
       : results_(results), options_(options), grid_(results, kinds_of(results)) {
     for (const GridCell& cell : grid_.cells) all_.push_back(&cell);
+    check_base_clock();
     top_ = greatest_that_works();
     maximum_ = at(top_);
   }
@@ -105,9 +107,29 @@ class Enumeration {
   std::optional<SettingPoint> start_of(const MethodDescription& method, ComparedMethod& compared) const {
     if (!method.at_base_clock) return top_;
     const bool has_clocks = grid_.axes.axis_named(parameter_of(Setting::sm_clock)).has_value();
-    if (has_clocks && options_.base_clock) return grid_.axes.at_clock(*options_.base_clock);
+    if (has_clocks && options_.base_clock) {
+      const double nearest = nearest_clock(*options_.base_clock);
+      if (nearest != *options_.base_clock) compared.remark = fmt::format("begins at {:g} MHz, the nearest clock that is recorded", nearest);
+      return grid_.axes.at_clock(nearest);
+    }
     compared.missing = has_clocks ? "no base clock: give --base-clock" : "no SM clock is recorded";
     return std::nullopt;
+  }
+
+  /// @pre SM clocks are recorded
+  [[nodiscard]] double nearest_clock(double mhz) const {
+    const auto axis = grid_.axes.axis_named(parameter_of(Setting::sm_clock)).value();
+    return grid_.axes.values(axis)[grid_.axes.at_clock(mhz)[axis]];
+  }
+
+  /// What lies between recorded clocks has one nearby. What lies beyond is a slip.
+  void check_base_clock() const {
+    const auto axis = grid_.axes.axis_named(parameter_of(Setting::sm_clock));
+    if (!options_.base_clock || !axis) return;
+    const auto [least, greatest] = std::ranges::minmax(grid_.axes.values(*axis));
+    if (*options_.base_clock >= least && *options_.base_clock <= greatest) return;
+    throw UsageError(fmt::format("--base-clock {:.10g}: {:g} to {:g} MHz are recorded, the nearest clock is {:g} MHz", *options_.base_clock,
+                                 least, greatest, nearest_clock(*options_.base_clock)));
   }
 
   /// Boards do not reach every clock that they accept: all fails there.
@@ -188,10 +210,17 @@ class Enumeration {
       sampled.push_back(cell);
       if (const auto sample = power_sample_of(*cell->evaluation, clock_of(*cell, *axis))) samples.push_back(*sample);
     }
+    std::set<double> modelled;
+    for (const auto& sample : samples) modelled.insert(sample.clock_hz);
+    if (const std::size_t needed = least_clocks(PowerForm::free, false); modelled.size() < needed) {
+      compared.remark = fmt::format("the model needs power at {} clocks, {} are recorded: all are searched", needed, modelled.size());
+    }
     const auto clocks = recommended_clocks(samples, grid_.axes.values(*axis));
-    Found found = among(where([&](const GridCell& cell) { return std::ranges::find(clocks, clock_of(cell, *axis)) != clocks.end(); }),
-                        efficiency());
-    found.settings = clocks.size();
+    const Cells searched = where([&](const GridCell& cell) { return std::ranges::find(clocks, clock_of(cell, *axis)) != clocks.end(); });
+    Found found = among(searched, efficiency());
+    std::set<SettingPoint> settings;
+    for (const GridCell* cell : searched) settings.insert(cell->settings);
+    found.settings = settings.size();
     found.used.insert(sampled.begin(), sampled.end());
     return found;
   }
@@ -281,6 +310,31 @@ void complete_energy(Results& results) {
         return energy && time ? std::optional(*energy / *time) : std::nullopt;
       },
       "W");
+}
+
+Coverage coverage_of(const Results& results) {
+  const SettingGrid grid(results, kinds_of(results));
+  std::set<SettingPoint> settings;
+  std::set<std::size_t> variants;
+  for (const GridCell& cell : grid.cells) {
+    settings.insert(cell.settings);
+    variants.insert(cell.variant);
+  }
+  Coverage coverage{grid.cells.size(), settings.size() * variants.size(), std::nullopt};
+  // Only a journal lists all values and restrictions.
+  if (results.format != ResultFormat::journal || results.header.problem_hash.empty()) return coverage;
+  std::vector<Parameter> parameters;
+  for (std::size_t i = 0; i < results.header.parameter_names.size(); ++i) {
+    parameters.push_back({results.header.parameter_names[i], results.header.parameter_values[i]});
+  }
+  std::vector<Restriction> restrictions;
+  for (const auto& expression : results.header.restrictions) restrictions.push_back({expression, "restrictions of the results"});
+  try {
+    coverage.valid = SearchSpace::build(std::move(parameters), std::move(restrictions)).size();
+  } catch (const UsageError&) {
+    coverage.valid.reset();  // too tangled to be counted
+  }
+  return coverage;
 }
 
 std::vector<ComparedMethod> enumerate_methods(const Results& results, const ComparisonOptions& options) {
@@ -386,7 +440,24 @@ double CommonClock::own_energy() const {
   return sum;
 }
 
+namespace {
+
+/// Files that do not say their device are taken for its.
+void check_one_device_model(std::span<const Results> kernels, std::span<const std::string> files) {
+  std::size_t first = 0;
+  while (first < kernels.size() && kernels[first].header.device_name.empty()) ++first;
+  for (std::size_t i = first + 1; i < kernels.size(); ++i) {
+    const auto& name = kernels[i].header.device_name;
+    if (name.empty() || name == kernels[first].header.device_name) continue;
+    throw UsageError(fmt::format("--common-clock: '{}' is of a '{}', '{}' of a '{}'; name results of one device model", files[first],
+                                 kernels[first].header.device_name, files[i], name));
+  }
+}
+
+}  // namespace
+
 CommonClock common_clock(std::span<const Results> kernels, std::span<const std::string> files) {
+  check_one_device_model(kernels, files);
   std::vector<std::map<double, double>> least(kernels.size());  // energy by clock
   std::map<double, std::size_t> present;
   for (std::size_t k = 0; k < kernels.size(); ++k) {

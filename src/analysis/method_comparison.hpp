@@ -34,8 +34,19 @@ struct ComparisonOptions {
 /// likewise.
 void complete_energy(Results& results);
 
+/// How much of a space results hold.
+struct Coverage {
+  std::size_t recorded = 0;     ///< configurations
+  std::size_t occurring = 0;    ///< combinations of the variants and the settings that are recorded
+  std::optional<Count> valid;   ///< configurations of the whole space; nothing where the results do not tell it
+
+  [[nodiscard]] bool is_partial() const { return recorded < (valid ? *valid : Count{occurring}); }
+};
+Coverage coverage_of(const Results& results);
+
 /// Every method by enumeration: as if each of its stages had tried all that it may. Counts what it would have evaluated.
-/// @throws UsageError where no evaluation has the objective.
+/// The base clock is the nearest that is recorded.
+/// @throws UsageError where no evaluation has the objective, and where the base clock is beyond those that are recorded.
 std::vector<ComparedMethod> enumerate_methods(const Results& results, const ComparisonOptions& options);
 
 /// A run of a method. @param evaluations of that run, in order
@@ -64,7 +75,7 @@ struct CommonClock {
   [[nodiscard]] double own_energy() const;
 };
 /// The clock at which the sum of the kernels' least energies is least, of those at which all are recorded.
-/// @throws UsageError where there is none. @param files names, for messages
+/// @throws UsageError where there is none, and for different device models. @param files names, for messages
 CommonClock common_clock(std::span<const Results> kernels, std::span<const std::string> files);
 
 /// Clocks against power limits as ways to hold power down.

@@ -1,10 +1,12 @@
 #include "cli/compare.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -34,6 +36,7 @@ struct Comparison {
   std::size_t settings = 0;  ///< combinations of device settings that there are
   std::vector<std::string> parameter_names;
   bool enumerated = false;
+  Coverage coverage;  ///< of what is enumerated
 };
 
 std::optional<double> value_of(const Evaluation& evaluation, const std::string& name) {
@@ -41,6 +44,12 @@ std::optional<double> value_of(const Evaluation& evaluation, const std::string& 
 }
 
 json number_json(const std::optional<double>& value) { return value && std::isfinite(*value) ? json(*value) : json(nullptr); }
+
+/// What is beyond the whole numbers of JSON readers is told to their precision.
+json count_json(Count count) {
+  constexpr Count greatest_exact = Count{1} << 53U;
+  return count <= greatest_exact ? json(static_cast<std::uint64_t>(count)) : json(static_cast<double>(count));
+}
 
 json configuration_json(const Evaluation& evaluation, const std::vector<std::string>& names) {
   json configuration = json::object();
@@ -63,7 +72,7 @@ json to_json(const ComparedMethod& method, const Objective& efficiency) {
   object["settings"] = method.settings;
   object["tuning_seconds"] = number_json(method.seconds);
   object["gap"] = number_json(method.gap);
-  if (method.answer) object["objective_value"] = number_json(value_of(*method.answer, efficiency.name));
+  object["objective_value"] = method.answer ? number_json(value_of(*method.answer, efficiency.name)) : json(nullptr);
   if (!method.missing.empty()) object["missing"] = method.missing;
   if (!method.remark.empty()) object["remark"] = method.remark;
   return object;
@@ -82,6 +91,8 @@ json to_json(const Comparison& comparison, const Objective& efficiency) {
   json object = {{"file", comparison.file},
                  {"device_name", comparison.device},
                  {"enumerated", comparison.enumerated},
+                 {"recorded", comparison.enumerated ? json(comparison.coverage.recorded) : json(nullptr)},
+                 {"valid", comparison.enumerated && comparison.coverage.valid ? count_json(*comparison.coverage.valid) : json(nullptr)},
                  {"settings", comparison.settings},
                  {"methods", std::move(methods)}};
   if (comparison.capping) {
@@ -229,13 +240,27 @@ Objective efficiency_of(const CompareArguments& arguments, const std::vector<Res
   return objectives_of(all.front(), tune.minimize, tune.maximize).front();
 }
 
+void enumerate(Comparison& comparison, const Results& results, const ComparisonOptions& options) {
+  try {
+    comparison.methods = enumerate_methods(results, options);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", comparison.file, error.what()));
+  }
+  comparison.enumerated = true;
+  comparison.coverage = coverage_of(results);
+  const auto& [recorded, occurring, valid] = comparison.coverage;
+  if (!comparison.coverage.is_partial()) return;
+  const std::string whole = valid ? to_string(*valid) + " valid configurations"
+                                  : fmt::format("{} combinations of the recorded variants and settings", occurring);
+  say("wattune: warning: {}: {} of {} are recorded: what each method finds is of these alone\n", comparison.file, recorded, whole);
+}
+
 Comparison compare_file(const CompareArguments& arguments, const std::string& file, const Results& results,
                         const ComparisonOptions& options) {
   Comparison comparison{file, results.header.device_name, recorded_runs(results, options), compare_capping(results, options.efficiency),
-                        combinations_of(results), results.header.parameter_names, false};
+                        combinations_of(results), results.header.parameter_names, false, {}};
   if (comparison.methods.empty()) {
-    comparison.methods = enumerate_methods(results, options);
-    comparison.enumerated = true;
+    enumerate(comparison, results, options);
   }
   std::erase_if(comparison.methods, [&](const ComparedMethod& method) { return !is_wanted(arguments, method.name); });
   if (comparison.enumerated) {
@@ -269,7 +294,12 @@ void print_all(const CompareArguments& arguments, const std::vector<Comparison>&
   if (common) print_common(*common, arguments.inputs);
 }
 
-/// Journals of runs of one problem on one device stand in one table.
+/// What must agree for answers to be comparable.
+std::string problem_key(const JournalHeader& header) {
+  return fmt::format("{}\n{}\n{}", header.problem_name, header.problem_hash, fmt::join(header.problem_size, ","));
+}
+
+/// Journals of runs of one problem, of one size, on one device stand in one table.
 void merge_runs(std::vector<Comparison>& comparisons, const std::vector<Results>& all, const Objective& efficiency) {
   std::vector<Comparison> merged;
   std::vector<std::string> problems;
@@ -277,12 +307,12 @@ void merge_runs(std::vector<Comparison>& comparisons, const std::vector<Results>
     Comparison& each = comparisons[i];
     std::size_t same = 0;
     while (same < merged.size() && (each.enumerated || merged[same].enumerated || merged[same].device != each.device ||
-                                    problems[same] != all[i].header.problem_name)) {
+                                    problems[same] != problem_key(all[i].header))) {
       ++same;
     }
     if (same == merged.size()) {
       merged.push_back(std::move(each));
-      problems.push_back(all[i].header.problem_name);
+      problems.push_back(problem_key(all[i].header));
       continue;
     }
     Comparison& into = merged[same];
@@ -315,6 +345,60 @@ int compare_results(const CompareArguments& arguments) {
   return static_cast<int>(ExitCode::done);
 }
 
+/// What came of the run of one method.
+struct MethodRun {
+  ComparedMethod compared;
+  TuneOutcome outcome;
+  int code = static_cast<int>(ExitCode::done);
+  std::exception_ptr error;  ///< it could not be run, or not to its end
+  bool is_last = false;      ///< no further method is to be run
+};
+
+/// What a run has found so far, with what ended it early.
+void take_partial(MethodRun& run, const std::string& method, const ComparisonOptions& options, const std::string& ended_by) {
+  const auto& outcome = run.outcome;
+  run.compared.name = method;
+  if (!outcome.evaluations.empty()) {
+    run.compared = compare_run(method, outcome.parameter_names, outcome.kinds, outcome.evaluations, options);
+  }
+  if (run.compared.answer) {
+    run.compared.remark += (run.compared.remark.empty() ? "" : "; ") + ended_by;
+  } else {
+    run.compared.missing = ended_by;
+  }
+}
+
+void take_error(MethodRun& run, const MethodDescription& method, const ComparisonOptions& options, const Error& error) {
+  run.error = std::current_exception();
+  run.code = static_cast<int>(error.code());
+  const bool had_begun = !run.outcome.evaluations.empty();
+  const bool is_of_device = error.code() == ExitCode::device;
+  const bool lacks_settings = is_of_device && !had_begun && method.need == NeedOfSettings::settings;
+  // What stops one run stops the others too, unless it is what this method asks for.
+  run.is_last = error.code() == ExitCode::run_failed || (is_of_device && !lacks_settings);
+  if (lacks_settings) say("wattune: {}: {}\n", method.name, error.what());
+  take_partial(run, method.name, options, lacks_settings ? "clocks cannot be set" : error.what());
+}
+
+MethodRun run_method(const TuneArguments& arguments, const MethodDescription& method, ComparisonOptions& options) {
+  MethodRun run;
+  try {
+    run.code = run_tune(arguments, &run.outcome);
+  } catch (const Error& error) {
+    take_error(run, method, options, error);
+    return run;
+  }
+  // Nothing is told of a run that was interrupted before its first evaluation.
+  if (!method.for_time && !run.outcome.objectives.empty()) options.efficiency = run.outcome.objectives.front();
+  run.is_last = run.outcome.interrupted || run.code == static_cast<int>(ExitCode::interrupted);
+  if (run.is_last) {
+    take_partial(run, method.name, options, "interrupted");
+  } else {
+    run.compared = compare_run(method.name, run.outcome.parameter_names, run.outcome.kinds, run.outcome.evaluations, options);
+  }
+  return run;
+}
+
 /// Each method in a folder of its own, so that none profits from what another has measured.
 int compare_by_running(const CompareArguments& arguments) {
   const fs::path problem = arguments.inputs.front();
@@ -323,38 +407,57 @@ int compare_by_running(const CompareArguments& arguments) {
   Comparison comparison;
   ComparisonOptions options;
   int code = static_cast<int>(ExitCode::done);
+  bool has_any_run = false;
+  std::exception_ptr first_error;
+  std::exception_ptr stopped_by;
   for (const auto& method : method_descriptions()) {
     if (!is_wanted(arguments, method.name)) continue;
-    TuneArguments run = arguments.tune;
-    run.problem = problem.string();
-    run.method = method.name;
-    if (!method.at_base_clock) run.base_clock.reset();
-    run.output = (folder / method.name).string();
-    run.quiet = true;
+    TuneArguments tune = arguments.tune;
+    tune.problem = problem.string();
+    tune.method = method.name;
+    if (!method.at_base_clock) tune.base_clock.reset();
+    tune.output = (folder / method.name).string();
+    tune.quiet = true;
     say("--- {}\n", method.name);
-    TuneOutcome outcome;
-    try {
-      code = std::max(code, run_tune(run, &outcome));
-    } catch (const DeviceError& error) {
-      if (method.need == NeedOfSettings::none) throw;
-      say("wattune: {}: {}\n", method.name, error.what());
-      ComparedMethod missing;
-      missing.name = method.name;
-      missing.missing = "clocks cannot be set";
-      comparison.methods.push_back(std::move(missing));
-      code = static_cast<int>(ExitCode::device);
-      continue;
-    }
-    if (!method.for_time) options.efficiency = outcome.objectives.front();
-    comparison.device = outcome.device_name;
+    const MethodRun run = run_method(tune, method, options);
+    const auto& outcome = run.outcome;
+    const bool had_clocks_denied = run.code == static_cast<int>(ExitCode::device) && !run.is_last;
+    has_any_run = has_any_run || !run.error || had_clocks_denied || !outcome.evaluations.empty();
+    if (run.error && !first_error) first_error = run.error;
+    if (run.is_last) stopped_by = run.error;
+    code = run.is_last ? run.code : std::max(code, run.code);
+    if (!outcome.device_name.empty()) comparison.device = outcome.device_name;
     if (outcome.parameter_names.size() >= comparison.parameter_names.size()) comparison.parameter_names = outcome.parameter_names;
     comparison.settings = std::max(comparison.settings, outcome.settings);
-    comparison.methods.push_back(compare_run(method.name, outcome.parameter_names, outcome.kinds, outcome.evaluations, options));
-    if (outcome.interrupted) break;
+    comparison.methods.push_back(run.compared);
+    if (run.is_last) break;
   }
+  if (!has_any_run && first_error) std::rethrow_exception(first_error);
   set_gaps(comparison.methods, options.efficiency);
   print_all(arguments, {comparison}, std::nullopt, options.efficiency);
+  std::fflush(stdout);
+  if (stopped_by) std::rethrow_exception(stopped_by);
   return code;
+}
+
+/// Recorded results are what they are.
+void refuse_what_runs_take(const TuneArguments& tune) {
+  const TuneArguments defaults;
+  const auto& settings = tune.settings;
+  const std::pair<bool, std::string_view> given[] = {
+      {!tune.budget.empty(), "--budget"},
+      {settings.allowed, "--allow-settings"},
+      {tune.strategy != defaults.strategy, "--strategy"},
+      {tune.seed != defaults.seed, "--seed"},
+      {!tune.problem_size.empty(), "--problem-size"},
+      {!tune.output.empty(), "--output"},
+      {!settings.clocks.empty(), option_of(Setting::sm_clock)},
+      {!settings.memory_clocks.empty(), option_of(Setting::memory_clock)},
+      {!settings.power_limits.empty(), option_of(Setting::power_limit)},
+  };
+  for (const auto& [is_given, option] : given) {
+    if (is_given) throw UsageError(fmt::format("compare: {} is for runs: name the --device they are to be made on", option));
+  }
 }
 
 }  // namespace
@@ -362,9 +465,7 @@ int compare_by_running(const CompareArguments& arguments) {
 int run_compare(const CompareArguments& arguments) {
   for (const auto& method : arguments.methods) method_named(method);
   if (arguments.tune.device.empty()) {
-    if (!arguments.tune.budget.empty() || arguments.tune.settings.allowed) {
-      throw UsageError("compare: --budget and --allow-settings are for runs: name the --device they are to be made on");
-    }
+    refuse_what_runs_take(arguments.tune);
     return compare_results(arguments);
   }
   if (is_replay_device(arguments.tune.device)) {

@@ -115,6 +115,48 @@ TEST(MethodComparisonTest, WithoutABaseClockThatMethodIsMissing) {
   EXPECT_THAT(named(methods, "energy-to-solution+clocks").missing, HasSubstr("--base-clock"));
 }
 
+TEST(MethodComparisonTest, ABaseClockBetweenRecordedOnesIsTheNearestAndOneBeyondThemIsRefused) {
+  const Results results = example();
+  EXPECT_THAT(named(enumerate_methods(results, {.base_clock = 900}), "energy-to-solution+clocks").remark, HasSubstr("begins at 1000 MHz"));
+  EXPECT_EQ(named(enumerate_methods(results, {.base_clock = 1000}), "energy-to-solution+clocks").remark, "");
+  for (const double clock : {499.0, 1e6}) {
+    try {
+      enumerate_methods(results, {.base_clock = clock});
+      FAIL();
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(clock < 1000 ? "the nearest clock is 500 MHz" : "the nearest clock is 1500 MHz"));
+    }
+  }
+}
+
+TEST(MethodComparisonTest, TooFewClocksForTheModelAreTold) {
+  const auto methods = enumerate_methods(results_of({{1, 500, 8, 50}, {1, 1000, 4, 60}, {2, 500, 6, 50}, {2, 1000, 2.5, 100}}), {});
+  EXPECT_THAT(named(methods, "model-steered").remark, HasSubstr("2 are recorded: all are searched"));
+  EXPECT_EQ(named(methods, "model-steered").settings, 2U);
+}
+
+TEST(MethodComparisonTest, OnlySettingsThatAreRecordedCountAsSearched) {
+  Results results = example();
+  results.header.parameter_values[1].emplace_back(2000);
+  EXPECT_EQ(named(enumerate_methods(results, {}), "model-steered").settings, 3U);
+}
+
+TEST(CoverageTest, WhatIsNotRecordedIsCounted) {
+  Results results = example();
+  EXPECT_FALSE(coverage_of(results).is_partial());
+  results.evaluations.pop_back();
+  const Coverage seen = coverage_of(results);
+  EXPECT_TRUE(seen.is_partial());
+  EXPECT_EQ(seen.recorded, 11U);
+  EXPECT_EQ(seen.occurring, 12U);
+  EXPECT_FALSE(seen.valid);
+  results.header.problem_hash = "1a2b";
+  results.header.restrictions = {"x < 4"};
+  const Coverage by_header = coverage_of(results);
+  ASSERT_TRUE(by_header.valid);
+  EXPECT_TRUE(*by_header.valid == 9);
+}
+
 TEST(MethodComparisonTest, AtOneClockOnlyMethodsWithoutClocksAnswer) {
   const Results results = results_of({{1, 1000, 4, 60}, {2, 1000, 3, 100}});
   const auto methods = enumerate_methods(results, {.base_clock = 1000});
@@ -176,6 +218,20 @@ TEST(CommonClockTest, TheClockOfLeastSumIsFound) {
   EXPECT_NEAR(common.energy(), 0.26, 1e-12);
   EXPECT_EQ(common.kernels[0].own_clock, 500);
   EXPECT_EQ(common.kernels[1].own_clock, 2000);
+}
+
+TEST(CommonClockTest, DifferentDeviceModelsAreRefused) {
+  std::vector<Results> kernels(3, results_of({{1, 500, 1, 100}}));
+  kernels[1].header.device_name = "Board A";
+  kernels[2].header.device_name = "Board B";
+  try {
+    common_clock(kernels, std::vector<std::string>{"a", "b", "c"});
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("'b' is of a 'Board A', 'c' of a 'Board B'"));
+  }
+  kernels.pop_back();
+  EXPECT_EQ(common_clock(kernels, std::vector<std::string>{"a", "b"}).clock, 500);
 }
 
 TEST(CommonClockTest, WithoutAClockThatAllHaveItIsRefused) {

@@ -2,6 +2,8 @@
 
 import json
 import pathlib
+import signal
+import time
 import unittest
 
 import harness
@@ -134,6 +136,59 @@ class Methods(settings_harness.Settings):
         self.assertIn("--allow-settings", stderr)
 
 
+    def compare_command(self, *arguments, problem=harness.GEMM):
+        return ["compare", problem, "--device", DEVICE, "--allow-settings", "-o", self.output, "--json", *arguments]
+
+    def interrupt_at(self, process, folder):
+        """Interrupts the comparison when the method's run has its folder, which it makes before its first evaluation."""
+        deadline = time.monotonic() + 120
+        while not folder.exists():
+            self.assertLess(time.monotonic(), deadline)
+            self.assertIsNone(process.poll(), "the command ended early")
+            time.sleep(0.001)
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, stderr)
+        return json.loads(stdout)["methods"]
+
+    def test_an_interrupt_before_the_first_evaluation_ends_the_comparison(self):
+        methods = self.interrupt_at(self.start(*self.compare_command("--clocks", ":5", "--budget", "100000")), self.output / METHODS[0])
+        self.assertEqual([method["name"] for method in methods], METHODS[:1])
+        self.assertIn("interrupted", json.dumps(methods))
+
+    def test_an_interrupt_keeps_what_is_complete(self):
+        process = self.start(*self.compare_command("--clocks", ":5", "--budget", "5"))
+        methods = self.interrupt_at(process, self.output / METHODS[1])
+        self.assertEqual([method["name"] for method in methods], METHODS[:2])
+        self.assertGreater(methods[0]["energy_j"], 0)
+        self.assertIn("interrupted", json.dumps(methods[1]))
+        self.assertFalse((self.output / METHODS[2]).exists())
+
+    def test_a_method_that_cannot_run_is_a_row(self):
+        command = self.compare_command("--power-limits", "150,250", "--budget", "6")
+        stdout, _ = self.wattune(*command, code=2)
+        methods = {method["name"]: method for method in json.loads(stdout)["methods"]}
+        self.assertEqual(list(methods), METHODS)
+        self.assertIn("nvml_gr_clock", methods["model-steered"]["missing"])
+        self.assertIsNone(methods["model-steered"]["objective_value"])
+        self.assertGreater(methods["two-clock"]["energy_j"], 0)
+        _, stderr = self.wattune(*self.compare_command("--budget", "many"), code=2)
+        self.assertEqual(len([line for line in stderr.splitlines() if line.startswith("wattune: ")]), 1)
+
+    def test_what_stops_a_run_for_good_stops_the_comparison_with_what_there_is(self):
+        command = self.compare_command("--clocks", ":5", "--budget", "4")
+        self.wattune(*command, "--method", ",".join(METHODS[:2]))
+        lock = pathlib.Path(f"{self.journals(self.output / METHODS[1])[0]}.lock")
+        lock.write_text(json.dumps({"host": "elsewhere", "pid": 1234, "start_time": 1, "boot": "b", "pid_namespace": "n",
+                                    "token": "0123456789abcdef"}))
+        stdout, stderr = self.wattune(*command, "--method", ",".join(METHODS[:3]), code=1)
+        methods = json.loads(stdout)["methods"]
+        self.assertEqual([method["name"] for method in methods], METHODS[:2])
+        self.assertGreater(methods[0]["energy_j"], 0)
+        self.assertIn("on host 'elsewhere'", methods[1]["missing"])
+        self.assertIn("on host 'elsewhere'", stderr)
+
+
 class RecordedMethods(harness.CommandTest):
     """On made-up results: time as 1/clock, energy with its least inside the range, other for each variant."""
 
@@ -178,6 +233,8 @@ class RecordedMethods(harness.CommandTest):
         table = self.wattune("compare", self.record())[0]
         self.assertIn("methods by enumeration of what is recorded", table)
         self.assertIn("(no base clock: give --base-clock)", table)
+        missing = [method for method in self.compare(self.record())["methods"] if "missing" in method]
+        self.assertEqual([method["objective_value"] for method in missing], [None])
         only = self.wattune("compare", self.record(), "--method", "two-clock")[0]
         self.assertIn("two-clock", only)
         self.assertNotIn("race-to-idle", only)
@@ -190,6 +247,43 @@ class RecordedMethods(harness.CommandTest):
         self.assertAlmostEqual(common["energy_j"], sum(kernel["energy_j"] for kernel in common["kernels"]))
         self.assertGreater(common["penalty"], 0)
         self.assertEqual(len(compared["files"]), 2)
+
+    def test_what_is_not_recorded_is_told(self):
+        file = self.record()
+        self.assertEqual(self.wattune("compare", file)[1], "")
+        cache = json.loads(file.read_text())
+        del cache["cache"]["1,300"], cache["cache"]["2,400"]
+        file.write_text(json.dumps(cache))
+        stdout, stderr = self.wattune("compare", file, "--json")
+        self.assertIn("50 of 52 combinations", stderr)
+        self.assertEqual(json.loads(stdout)["recorded"], 50)
+        self.assertIsNone(json.loads(stdout)["valid"])
+
+    def test_a_journal_that_is_no_enumeration_is_told(self):
+        self.wattune("tune", harness.GEMM, "--device", DEVICE, "--strategy", "random", "--budget", "8", "--minimize",
+                     "energy", "-o", self.folder / "out")
+        stdout, stderr = self.wattune("compare", self.journals()[0], "--json")
+        compared = json.loads(stdout)
+        self.assertEqual(compared["recorded"], 8)
+        self.assertGreater(compared["valid"], 8)
+        self.assertIn(f"8 of {compared['valid']} valid configurations are recorded", stderr)
+
+    def test_runs_of_other_sizes_stand_in_tables_of_their_own(self):
+        files = []
+        for size in ("256,256,256", "512,512,512"):
+            out = self.folder / size
+            self.wattune("tune", harness.GEMM, "--device", DEVICE, "--method", "race-to-idle", "--problem-size", size, "--budget", "4",
+                         "-o", out)
+            files += self.journals(out)
+        compared = self.compare(*files)
+        self.assertEqual([len(each["methods"]) for each in compared["files"]], [1, 1])
+
+    def test_kernels_on_different_boards_have_no_common_clock(self):
+        files = [self.record("a.json"), self.record("b.json")]
+        files[1].write_text(files[1].read_text().replace("A board", "Another board"))
+        _, stderr = self.wattune("compare", *files, "--common-clock", code=2)
+        self.assertIn("'A board'", stderr)
+        self.assertIn("'Another board'", stderr)
 
     def test_power_limits_are_set_against_clocks(self):
         file = self.record(limits=[100, 250])
@@ -223,7 +317,11 @@ class RecordedMethods(harness.CommandTest):
         file = self.record()
         for arguments, message in (
                 (["compare", file, "--method", "race"], "there is no method 'race'"),
-                (["compare", file, "--budget", "5"], "name the --device"),
+                (["compare", file, "--budget", "5"], "--budget is for runs: name the --device"),
+                (["compare", file, "--strategy", "random"], "--strategy is for runs"),
+                (["compare", file, "--seed", "3"], "--seed is for runs"),
+                (["compare", file, "--clocks", ":5"], "--clocks is for runs"),
+                (["compare", file, "--base-clock", "1000000"], "the nearest clock is 1500 MHz"),
                 (["compare", file, "--minimize", "volume"], "volume"),
                 (["compare", self.folder / "none.json"], "none.json"),
                 (["compare", file, file, "--device", DEVICE], "name one problem file"),
