@@ -59,6 +59,14 @@ CalibrationOptions options_of(const CalibrationRequest& request, const Calibrati
   return options;
 }
 
+void keep(const Calibration& calibration, const std::string& device) {
+  try {
+    say("{}: kept in {}\n", device, save_calibration(calibration, calibration_folder()).string());
+  } catch (const RunError& error) {
+    say("wattune: warning: {}\n", error.what());
+  }
+}
+
 }  // namespace
 
 std::optional<Calibration> make_calibration(const CalibrationRequest& request, const CalibrationSurroundings& surroundings) {
@@ -70,13 +78,9 @@ std::optional<Calibration> make_calibration(const CalibrationRequest& request, c
   if (request.probe) probe_where_unknown(find_device(request.device));
   if (!settings->acquire(request.settings.wait_seconds, surroundings.interrupt.fd())) return std::nullopt;
   const auto calibration = calibrate(settings, options);
-  if (const std::string problems = settings->release(); !problems.empty()) throw DeviceError(problems);
-  if (!calibration) return std::nullopt;
-  try {
-    say("{}: kept in {}\n", request.device, save_calibration(*calibration, calibration_folder()).string());
-  } catch (const RunError& error) {
-    say("wattune: warning: {}\n", error.what());
-  }
+  const std::string problems = settings->release();
+  if (calibration) keep(*calibration, request.device);
+  if (!problems.empty()) throw DeviceError(problems);
   return calibration;
 }
 

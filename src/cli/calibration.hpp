@@ -34,7 +34,7 @@ struct CalibrationSurroundings {
 
 /// Measures and keeps it, saying on stderr what is done and how long it takes. Clocks are changed, and put back.
 /// @return nothing where it was interrupted. @throws DeviceError without permission, and as calibrate(). Where it
-/// cannot be kept, that is a warning: it serves this run.
+/// cannot be kept, that is a warning: it serves this run. Where clocks cannot be put back it is kept all the same.
 std::optional<Calibration> make_calibration(const CalibrationRequest& request, const CalibrationSurroundings& surroundings);
 
 /// The one that is kept for this board, else for its model (which is said), else one made now.

@@ -176,7 +176,7 @@ int run_tune_replayed(TuneArguments arguments) {
   run.constraints = constraints;
   run.reused = result.state.reused;
   run.interrupted = result.interrupted;
-  const auto found = method_found(arguments, problem, objectives, result.evaluations);
+  const auto found = method_found(arguments, problem, objectives, constraints, result.evaluations);
   if (found) run.remarks.push_back(found->text(problem.parameter_names()));
   if (arguments.json) {
     auto object = run_to_json(run, problem.parameter_names(), result.evaluations, objectives);

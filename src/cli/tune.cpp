@@ -124,9 +124,19 @@ RunInfo make_run_info(const TuneArguments& arguments, const Problem& problem, co
   return run;
 }
 
-/// Interrupted while `what` was going on: nothing was measured yet.
-int interrupted_early() {
+/// Nothing was measured yet. Programs read a result all the same.
+int interrupted_early(const TuneArguments& arguments, const Chosen& chosen) {
   say("wattune: interrupted before the first evaluation\n");
+  if (arguments.json) {
+    RunInfo run;
+    run.problem = chosen.problem.name;
+    run.device_id = chosen.device;
+    run.strategy = arguments.strategy;
+    run.seed = arguments.seed;
+    run.interrupted = true;
+    fmt::print("{}", json_text(run_to_json(run, chosen.problem.parameter_names(), {}, {})));
+    std::fflush(stdout);
+  }
   return static_cast<int>(ExitCode::interrupted);
 }
 
@@ -164,13 +174,25 @@ void print_profile(const Profile& profile, double seconds) {
   }
 }
 
+/// What --method clocks has found, in the form of the other methods.
+MethodFound own_clock_found(const std::vector<KernelClock>& own_clocks) {
+  MethodFound found;
+  found.name = "clocks";
+  for (const auto& clock : own_clocks) {
+    found.evaluations += clock.timings + clock.measurements;
+    found.answer = clock.best;
+  }
+  return found;
+}
+
 /// Prints results as asked, then what ended the run early, if anything did. @return the exit code.
 int print_results(const TuneArguments& arguments, const Problem& problem, RunInfo run, const TuneResult& result,
                   const std::vector<Objective>& objectives, const std::vector<KernelClock>& own_clocks) {
   const auto names = problem.parameter_names();
   for (const auto& clock : own_clocks) run.remarks.push_back(to_text(clock, names));
-  const auto found = method_found(arguments, problem, objectives, result.evaluations);
-  if (found) run.remarks.push_back(found->text(names));
+  const auto found = arguments.own_clock_only ? own_clock_found(own_clocks)
+                                              : method_found(arguments, problem, objectives, run.constraints, result.evaluations);
+  if (found && !arguments.own_clock_only) run.remarks.push_back(found->text(names));
   if (arguments.json) {
     auto object = run_to_json(run, names, result.evaluations, objectives);
     if (found) object["method"] = found->to_json(names);
@@ -207,7 +229,9 @@ void measure_again(const TuneArguments& arguments, const Problem& problem, const
   options.on_note = run.on_note;
   // Of a method in two steps only the variant of its first step can be the answer.
   TuneResult candidates;
-  if (!arguments.method.empty()) candidates.evaluations = method_candidates(arguments, problem, objectives, result.evaluations);
+  if (!arguments.method.empty()) {
+    candidates.evaluations = method_candidates(arguments, problem, objectives, run.constraints, result.evaluations);
+  }
   const std::size_t known = candidates.evaluations.size();
   try {
     measure_finalists(problem, space, metered, evaluator, journal, arguments.method.empty() ? result : candidates, options);
@@ -254,7 +278,7 @@ int run_tune(TuneArguments arguments, TuneOutcome* outcome) {
   check_extensions(problem);
   const ScratchFolder scratch;
   const auto clock = prepare_simulation(chosen.device, scratch.path());
-  if (!choose_method_settings(arguments, chosen, {scratch, interrupt, clock.get()})) return interrupted_early();
+  if (!choose_method_settings(arguments, chosen, {scratch, interrupt, clock.get()})) return interrupted_early(arguments, chosen);
   const auto objectives = method_objectives(arguments, objectives_of(arguments, chosen));
   const auto constraints = choose_constraints(problem, arguments.subject_to, objectives);
   if (arguments.host_watts) add_host_energy(problem, *arguments.host_watts);
@@ -292,10 +316,10 @@ int run_tune(TuneArguments arguments, TuneOutcome* outcome) {
   live.on_note = [&](const std::string& text) { progress.message(text); };
   live.clock = clock.get();
   if (clock) live.cache_folder.clear();  // what is not really compiled is not worth keeping, and faults are not to stay
-  if (!take_settings(arguments, chosen, budget, interrupt.fd(), live)) return interrupted_early();
+  if (!take_settings(arguments, chosen, budget, interrupt.fd(), live)) return interrupted_early(arguments, chosen);
   LiveEvaluator evaluator(problem, chosen.text, live);
   const auto device = evaluator.start(interrupt.fd());
-  if (!device) return interrupted_early();
+  if (!device) return interrupted_early(arguments, chosen);
   Journal journal = Journal::open(folder, make_journal_header(problem, *device, evaluator.meter(), arguments.strategy, arguments.seed));
   print_first_line(problem, space, *device, objectives, budget, evaluator.meter(), folder, arguments);
   for (const auto& note : journal.notes()) say("{}\n", note);

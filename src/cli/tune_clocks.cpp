@@ -11,6 +11,7 @@
 #include "cli/model_report.hpp"
 #include "cli/replay_device.hpp"
 #include "cli/say.hpp"
+#include "method/method.hpp"
 #include "model/clock_choice.hpp"
 #include "report/format.hpp"
 
@@ -46,6 +47,15 @@ const Value* value_written(const Parameter& parameter, const std::string& text) 
   return found == parameter.values.end() ? nullptr : &*found;
 }
 
+/// `clocks` is the command's own, beside the methods that search.
+void check_method_name(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& method : method_descriptions()) names.push_back(method.name);
+  if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) return;
+  names.emplace_back(clocks_method);
+  throw UsageError(fmt::format("--method: there is no method '{}'; there are: {}", name, fmt::join(names, ", ")));
+}
+
 void set_value(const Problem& problem, const std::string& item, std::vector<Value>& configuration) {
   const std::size_t equals = item.find('=');
   const std::string name = item.substr(0, equals);
@@ -53,6 +63,9 @@ void set_value(const Problem& problem, const std::string& item, std::vector<Valu
   const auto found = std::find(names.begin(), names.end(), name);
   if (equals == std::string::npos || found == names.end()) {
     throw UsageError(fmt::format("--configuration: '{}' is no NAME=VALUE of a parameter; the parameters are {}", item, fmt::join(names, ", ")));
+  }
+  if (name == parameter_of(Setting::sm_clock)) {
+    throw UsageError(fmt::format("--configuration: {} is what --method clocks finds: leave it out", name));
   }
   const auto index = static_cast<std::size_t>(found - names.begin());
   const Value* value = value_written(problem.parameters[index], item.substr(equals + 1));
@@ -138,6 +151,7 @@ std::optional<CalibratedClocks> calibrated_clocks(const TuneArguments& arguments
 
 void resolve_clocks_method(TuneArguments& arguments) {
   if (arguments.method != clocks_method) {
+    check_method_name(arguments.method);
     if (!arguments.configuration.empty()) throw UsageError("--configuration goes with --method clocks");
     return;
   }
@@ -146,6 +160,9 @@ void resolve_clocks_method(TuneArguments& arguments) {
   }
   if (!arguments.minimize.empty() || !arguments.maximize.empty() || arguments.verify_only) {
     throw UsageError("--method clocks finds the clock of least energy: it goes with no other objective, and not with --verify-only");
+  }
+  if (arguments.strategy != TuneArguments().strategy || !arguments.strategy_options.empty() || !arguments.budget.empty()) {
+    throw UsageError("--method clocks searches nothing: it goes with no --strategy, --strategy-option or --budget");
   }
   if (arguments.settings.clocks.empty()) arguments.settings.clocks = "auto";
   if (!are_calibrated(arguments.settings)) {
@@ -193,6 +210,7 @@ std::vector<KernelClock> find_own_clocks(const TuneArguments& arguments, const P
   KernelClockOptions options;
   options.device = clocks.device;
   options.compare = arguments.own_clock_only;
+  options.constraints = run.constraints;
   options.wake_fd = run.wake_fd;
   options.interrupted = run.interrupted;
   std::vector<std::vector<Value>> candidates;

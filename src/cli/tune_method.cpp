@@ -50,14 +50,33 @@ MethodSetup method_setup(const TuneArguments& arguments, const Problem& problem,
   return setup;
 }
 
-void find_base_clock(const TuneArguments& arguments, const Chosen* chosen, MethodSetup& setup) {
+/// MHz, of the SM clocks that are searched; nothing where there are none.
+std::optional<double> nearest_searched(const SearchSpace& space, const std::vector<ParameterKind>& kinds, double mhz) {
+  const SettingAxes axes(space.parameters(), kinds);
+  const auto axis = axes.axis_named(parameter_of(Setting::sm_clock));
+  if (!axis) return std::nullopt;
+  return axes.values(*axis)[axes.at_clock(mhz)[*axis]];
+}
+
+/// Where the search begins, which is one of its clocks: what the user names has to be one.
+void find_base_clock(const TuneArguments& arguments, const Chosen* chosen, const SearchSpace& space, MethodSetup& setup) {
+  constexpr double same_mhz = 0.5;
   if (!method_named(arguments.method).at_base_clock) return;
-  const char* source = "--base-clock";
-  if (!setup.base_clock && chosen != nullptr && chosen->settings && chosen->settings->capabilities().default_sm_clock > 0) {
+  const bool named = setup.base_clock.has_value();
+  if (!named && chosen != nullptr && chosen->settings && chosen->settings->capabilities().default_sm_clock > 0) {
     setup.base_clock = chosen->settings->capabilities().default_sm_clock * 1e-6;
-    source = "the board's default application clock";
   }
-  if (setup.base_clock) say("Base clock: {} MHz ({})\n", *setup.base_clock, source);
+  if (!setup.base_clock) return;
+  const double wanted = *setup.base_clock;
+  const auto nearest = nearest_searched(space, setup.kinds, wanted);
+  if (!nearest) return;
+  const bool same = std::abs(*nearest - wanted) < same_mhz;
+  if (named && !same) {
+    throw UsageError(fmt::format("--base-clock {}: it is none of the clocks that are searched; the nearest of them is {} MHz", wanted, *nearest));
+  }
+  setup.base_clock = nearest;
+  say("Base clock: {} MHz ({}){}\n", wanted, named ? "--base-clock" : "the board's default application clock",
+      same ? "" : fmt::format("; the nearest of those searched is {} MHz, where the search begins", *nearest));
 }
 
 /// Methods share a budget between stages: with another one they propose otherwise.
@@ -120,7 +139,7 @@ Search make_search(const TuneArguments& arguments, const Problem& problem, const
   MethodSetup setup = method_setup(arguments, problem, objectives);
   setup.evaluations = planned_evaluations(budget, space);
   setup.seconds = budget.seconds;
-  find_base_clock(arguments, chosen, setup);
+  find_base_clock(arguments, chosen, space, setup);
   return {make_method(arguments.method, space, arguments.seed, setup),
           method_key(arguments, setup, objectives, constraints)};
 }
@@ -132,9 +151,9 @@ std::string search_text(const TuneArguments& arguments) {
 }
 
 std::vector<Evaluation> method_candidates(const TuneArguments& arguments, const Problem& problem,
-                                          const std::vector<Objective>& objectives,
+                                          const std::vector<Objective>& objectives, const ConstraintSet& constraints,
                                           const std::vector<Evaluation>& evaluations) {
-  MethodAnswer answer(arguments.method, problem.parameter_names(), method_setup(arguments, problem, objectives));
+  MethodAnswer answer(arguments.method, problem.parameter_names(), method_setup(arguments, problem, objectives), constraints);
   for (const auto& evaluation : evaluations) answer.add(evaluation);
   std::vector<Evaluation> candidates;
   for (const Evaluation* evaluation : answer.in_question()) candidates.push_back(*evaluation);
@@ -142,24 +161,27 @@ std::vector<Evaluation> method_candidates(const TuneArguments& arguments, const 
 }
 
 std::optional<MethodFound> method_found(const TuneArguments& arguments, const Problem& problem,
-                                        const std::vector<Objective>& objectives,
+                                        const std::vector<Objective>& objectives, const ConstraintSet& constraints,
                                         const std::vector<Evaluation>& evaluations) {
   if (arguments.method.empty()) return std::nullopt;
   MethodFound found;
   found.name = arguments.method;
   found.at_default_settings = SettingAxes(problem.parameters, problem.kinds).empty();
-  MethodAnswer answer(arguments.method, problem.parameter_names(), method_setup(arguments, problem, objectives));
+  MethodAnswer answer(arguments.method, problem.parameter_names(), method_setup(arguments, problem, objectives), constraints);
   for (const auto& evaluation : evaluations) {
     if (evaluation.tier == "screen") ++found.evaluations;
     answer.add(evaluation);
   }
   if (answer.best() != nullptr) found.answer = *answer.best();
+  found.conditions_missed = !found.answer && answer.any_succeeded();
   return found;
 }
 
 std::string MethodFound::text(const std::vector<std::string>& parameter_names) const {
   std::string text = fmt::format("Method {}{}: ", name, at_default_settings ? " at default clocks" : "");
-  if (!answer) return text + fmt::format("nothing found in {} evaluations", evaluations);
+  if (!answer) {
+    return text + fmt::format("{} in {} evaluations", conditions_missed ? "nothing that meets the conditions" : "nothing found", evaluations);
+  }
   for (const char* quantity : {"energy", "time", "power"}) {
     const auto found = answer->quantities.find(quantity);
     if (found != answer->quantities.end()) text += format_named(quantity, found->second) + ", ";

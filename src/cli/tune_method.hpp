@@ -41,24 +41,25 @@ std::string search_text(const TuneArguments& arguments);
 
 /// What is worth measuring again: of methods in two steps the variant of the first.
 std::vector<Evaluation> method_candidates(const TuneArguments& arguments, const Problem& problem,
-                                          const std::vector<Objective>& objectives,
+                                          const std::vector<Objective>& objectives, const ConstraintSet& constraints,
                                           const std::vector<Evaluation>& evaluations);
 
 /// What the method of a run has found.
 struct MethodFound {
   std::string name;
   std::size_t evaluations = 0;
-  std::optional<Evaluation> answer;
+  std::optional<Evaluation> answer;  ///< meets the conditions
+  bool conditions_missed = false;    ///< none that succeeded meets them
   bool at_default_settings = false;  ///< nothing was set
 
   /// One line for people.
   [[nodiscard]] std::string text(const std::vector<std::string>& parameter_names) const;
-  /// name, evaluations, default_settings, configuration and quantities.
+  /// name, evaluations, default_settings, and of an answer configuration and quantities.
   [[nodiscard]] nlohmann::json to_json(const std::vector<std::string>& parameter_names) const;
 };
 /// Nothing where the run has no method.
 std::optional<MethodFound> method_found(const TuneArguments& arguments, const Problem& problem,
-                                        const std::vector<Objective>& objectives,
+                                        const std::vector<Objective>& objectives, const ConstraintSet& constraints,
                                         const std::vector<Evaluation>& evaluations);
 
 }  // namespace wattune::cli

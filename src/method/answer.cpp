@@ -2,14 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "strategy/record.hpp"
 
 namespace wattune {
 
 MethodAnswer::MethodAnswer(const std::string& method, const std::vector<std::string>& parameter_names,
-                           const MethodSetup& setup)
-    : method_(method_named(method)), speed_(setup.speed), efficiency_(setup.efficiency) {
+                           const MethodSetup& setup, ConstraintSet constraints)
+    : method_(method_named(method)),
+      speed_(setup.speed),
+      efficiency_(setup.efficiency),
+      constraints_(std::move(constraints)) {
   for (std::size_t i = 0; i < parameter_names.size(); ++i) {
     is_setting_.push_back(setup.kinds.empty() ? parameter_names[i].starts_with("nvml_")
                                               : setup.kinds[i] == ParameterKind::device_setting);
@@ -36,42 +41,56 @@ void MethodAnswer::add(const Evaluation& evaluation) {
   rows_.push_back(std::move(row));
 }
 
-namespace {
-
-/// Of the rows that count; null where none has a finite cost.
-template <typename Row, typename Cost, typename Counts>
-const Row* least(const std::vector<Row>& rows, Cost cost, Counts counts) {
-  const Row* best = nullptr;
-  for (const Row& row : rows) {
-    if (std::isfinite(cost(row)) && counts(row) && (best == nullptr || cost(row) < cost(*best))) best = &row;
-  }
-  return best;
+ConstraintSet::Bests MethodAnswer::bests() const {
+  ConstraintSet::Bests bests = constraints_.none_yet();
+  for (const Row& row : rows_) constraints_.update(bests, *row.evaluation);
+  return bests;
 }
 
-}  // namespace
-
+/// By what the first step was told: the objective of the run is worse where a condition is missed.
 std::optional<std::string> MethodAnswer::chosen_variant() const {
-  const Row* chosen = least(
-      rows_, [&](const Row& row) { return method_.first_for_time ? row.speed : row.efficiency; },
-      [&](const Row& row) { return row.settings == rows_.front().settings; });
+  const Objective& told = method_.for_time ? speed_ : efficiency_;
+  const Objective& first = method_.first_for_time ? speed_ : efficiency_;
+  const auto known = bests();
+  const Row* chosen = nullptr;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Row& row : rows_) {
+    if (row.settings != rows_.front().settings) continue;
+    const double cost = cost_of(constraints_.penalised(*row.evaluation, known, {&told, 1}), first);
+    if (!(cost < least)) continue;
+    chosen = &row;
+    least = cost;
+  }
   return chosen == nullptr ? std::nullopt : std::optional(chosen->variant);
 }
 
-const Evaluation* MethodAnswer::best() const {
+std::vector<const MethodAnswer::Row*> MethodAnswer::rows_in_question() const {
   const auto variant = method_.is_two_step ? chosen_variant() : std::nullopt;
-  if (method_.is_two_step && !variant) return nullptr;
-  const Row* best = least(
-      rows_, [&](const Row& row) { return method_.for_time ? row.speed : row.efficiency; },
-      [&](const Row& row) { return !variant || row.variant == *variant; });
+  std::vector<const Row*> result;
+  for (const Row& row : rows_) {
+    if (!variant || row.variant == *variant) result.push_back(&row);
+  }
+  return result;
+}
+
+const Evaluation* MethodAnswer::best() const {
+  if (method_.is_two_step && !chosen_variant()) return nullptr;
+  const auto known = bests();
+  const Row* best = nullptr;
+  for (const Row* row : rows_in_question()) {
+    if (!std::isfinite(final_cost(*row)) || constraints_.violation(*row->evaluation, known) > 0) continue;
+    if (best == nullptr || final_cost(*row) < final_cost(*best)) best = row;
+  }
   return best == nullptr ? nullptr : best->evaluation;
 }
 
+bool MethodAnswer::any_succeeded() const {
+  return std::ranges::any_of(rows_in_question(), [&](const Row* row) { return std::isfinite(final_cost(*row)); });
+}
+
 std::vector<const Evaluation*> MethodAnswer::in_question() const {
-  const auto variant = method_.is_two_step ? chosen_variant() : std::nullopt;
   std::vector<const Evaluation*> result;
-  for (const Row& row : rows_) {
-    if (!variant || row.variant == *variant) result.push_back(row.evaluation);
-  }
+  for (const Row* row : rows_in_question()) result.push_back(row->evaluation);
   return result;
 }
 

@@ -171,8 +171,7 @@ class KernelCalibration {
     const bool good = evaluation->ok() && sample.power.clock_hz > 0 && sample.power.power_w > 0 && sample.time_s > 0;
     if (!good) {
       last_failure_ = evaluation->ok() ? "clock, power or time is not told" : evaluation->message;
-      // What the message advises to do is for those who asked for this clock.
-      note(fmt::format("{:g} MHz is left out: {}", clock * 1e-6, last_failure_.substr(0, last_failure_.find(", "))));
+      note(fmt::format("{:g} MHz is left out: {}", clock * 1e-6, last_failure_));
       return false;
     }
     note(fmt::format("{:.0f} MHz: {:.1f} W{}", sample.power.clock_hz * 1e-6, sample.power.power_w,

@@ -148,20 +148,40 @@ void KernelClockSearch::measure_power(const std::vector<Value>& configuration, d
   result.evaluations.push_back(std::move(evaluation));
 }
 
-/// The board warms up from one measurement to the next: their energies are compared as at one temperature.
-Evaluation KernelClockSearch::best_measured() const {
+/// Those at which the conditions are met by what the model tells; all where it cannot tell, or where they are met at none.
+std::vector<double> KernelClockSearch::clocks_for(const std::vector<Value>& configuration, const std::vector<double>& clocks,
+                                                  const KernelClockModel& model, const TuneResult& result) const {
+  if (options_.constraints.empty()) return clocks;
+  const auto bests = options_.constraints.bests_of(result.evaluations, competing(result.evaluations));
+  std::vector<double> chosen;
+  for (const double clock : clocks) {
+    Evaluation predicted;
+    predicted.configuration = at_clock(configuration, clock);
+    predicted.quantities["time"].value = model.time.time(clock);
+    predicted.quantities["power"].value = model.power.uncapped_power(clock);
+    predicted.quantities["energy"].value = model.energy(clock);
+    metrics_.apply(predicted);
+    if (options_.constraints.violation(predicted, bests) == 0) chosen.push_back(clock);
+  }
+  return chosen.empty() ? clocks : chosen;
+}
+
+/// The board warms up from one measurement to the next: their energies are compared as at one temperature. Nothing where
+/// none meets the conditions.
+std::optional<Evaluation> KernelClockSearch::best_measured(const TuneResult& result) const {
+  const auto bests = options_.constraints.bests_of(result.evaluations, competing(result.evaluations));
   const KernelPower power = fit_kernel_power(powers_, options_.device);
-  std::size_t best = 0;
+  std::optional<Evaluation> best;
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < evaluations_.size(); ++i) {
     const double heat = power.watts_per_kelvin > 0 ? power.watts_per_kelvin * (powers_[i].temperature - power.temperature) : 0;
     const double energy = *value_of(evaluations_[i], "energy") * (1 - heat / powers_[i].power_w);
-    if (energy < least) {
+    if (energy < least && options_.constraints.violation(evaluations_[i], bests) == 0) {
       least = energy;
-      best = i;
+      best = evaluations_[i];
     }
   }
-  return evaluations_[best];
+  return best;
 }
 
 void KernelClockSearch::search(const std::vector<Value>& configuration, KernelClock& found, TuneResult& result) {
@@ -175,9 +195,11 @@ void KernelClockSearch::search(const std::vector<Value>& configuration, KernelCl
   for (const auto& power : powers_) distinct.insert(power.clock_hz);
   if (distinct.size() < 2) throw NoClock{found.problem.empty() ? "power is not told" : found.problem};
   const KernelClockModel model{time, fit_kernel_power(powers_, options_.device).model};
-  found.predicted_hz = most_efficient_clock(model, clocks);
+  found.predicted_hz = most_efficient_clock(model, clocks_for(configuration, clocks, model, result));
   for (const double clock : clocks_to_verify(clocks, found.predicted_hz)) measure_power(configuration, clock, found, result);
-  found.best = best_measured();
+  const auto best = best_measured(result);
+  if (!best) throw NoClock{"it meets the conditions at none of the clocks where it was measured"};
+  found.best = *best;
   found.problem.clear();
   if (!options_.compare) return;
   found.highest = measure(configuration, clocks.back(), power_tier);

@@ -21,6 +21,7 @@ namespace wattune {
 struct KernelClockOptions {
   PowerModel device;            ///< of its voltage and limit; its power is a first guess
   std::size_t timings = 12;     ///< clocks at which time is measured
+  ConstraintSet constraints;    ///< a clock at which they are missed is not the configuration's own
   bool compare = false;         ///< measure also at the highest clock, beyond what the search needs
   int wake_fd = -1;
   std::function<bool()> interrupted;
@@ -28,7 +29,7 @@ struct KernelClockOptions {
 
 /// What was found of one configuration.
 struct KernelClock {
-  Evaluation best;                  ///< the measurement of least energy, all compared at the same temperature
+  Evaluation best;                  ///< of those that meet the conditions the one of least energy, all compared at the same temperature
   double predicted_hz = 0;          ///< by the model, before it was verified
   std::size_t candidates = 0;       ///< clocks that there are
   std::size_t timings = 0;
@@ -58,7 +59,9 @@ class KernelClockSearch {
   Evaluation measure(const std::vector<Value>& configuration, double clock, const char* tier);
   KernelTimeModel time_model(const std::vector<Value>& configuration, const std::vector<double>& clocks, KernelClock& found);
   void measure_power(const std::vector<Value>& configuration, double clock, KernelClock& found, TuneResult& result);
-  [[nodiscard]] Evaluation best_measured() const;
+  [[nodiscard]] std::vector<double> clocks_for(const std::vector<Value>& configuration, const std::vector<double>& clocks,
+                                               const KernelClockModel& model, const TuneResult& result) const;
+  [[nodiscard]] std::optional<Evaluation> best_measured(const TuneResult& result) const;
   void search(const std::vector<Value>& configuration, KernelClock& found, TuneResult& result);
 
   const Problem& problem_;

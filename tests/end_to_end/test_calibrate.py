@@ -149,6 +149,11 @@ class Calibrate(harness.CommandTest):
         self.assertIn("name another folder in WATTUNE_CALIBRATION_DIR", err)
         self.assertIn("Ridge:", out)
 
+    def test_where_the_clock_cannot_be_put_back_the_calibration_is_kept_all_the_same(self):
+        err = self.calibrate("--allow-settings", code=3, environment={"WATTUNE_SIM_FAULTS": "nvml.reset_sm_clock:1+=unknown"})[1]
+        self.assertIn("kept in", err)
+        self.assertIn("Ridge:", self.calibrate("--stored")[0])
+
     def test_faulty_options_are_told_before_anything_is_done(self):
         for arguments, words in ((["--width", "10"], "write it like 10%"), (["--form", "cubic"], "cubic"), (["--samples", "3"], "3")):
             self.assertIn(words, self.calibrate("--allow-settings", *arguments, code=2)[1])
@@ -238,13 +243,32 @@ class Calibrate(harness.CommandTest):
         run, err = self.tune(harness.GEMM, "--method", "clocks", "--configuration", "MWG=64,NWG=64", "--problem-size", "1024,1024,1024")
         self.assertEqual(run["own_clocks"][0]["configuration"]["MWG"], 64)
         self.assertIn("highest", run["own_clocks"][0])
+        self.assertEqual(run["method"]["name"], "clocks")
+        self.assertEqual(run["method"]["quantities"], run["own_clocks"][0]["quantities"])
         self.assertIn("method clocks", err)
         for configuration, words in (("MWG", "is no NAME=VALUE"), ("XYZ=1", "the parameters are"), ("MWG=7", "is no value of MWG"),
+                                     ("nvml_gr_clock=1000", "leave it out"),
                                      ("MWG=16,MDIMC=32", "violates a restriction")):
             err = self.tune(harness.GEMM, "--method", "clocks", "--configuration", configuration, code=2)[1]
             self.assertIn(words, err)
         self.assertIn("goes with --method clocks", self.tune(harness.GEMM, "--configuration", "MWG=64", code=2)[1])
         self.assertIn("no other objective", self.tune(harness.GEMM, "--method", "clocks", "--minimize", "time", code=2)[1])
+        for option in (["--strategy", "random"], ["--budget", "3"]):
+            self.assertIn("searches nothing", self.tune(harness.GEMM, "--method", "clocks", *option, code=2)[1])
+        self.assertRegex(self.tune(harness.GEMM, "--method", "bogus", code=2)[1], r"there is no method 'bogus'; .*two-clock, clocks")
+
+    def test_an_own_clock_meets_the_conditions(self):
+        arguments = (harness.GEMM, "--method", "clocks", "--problem-size", "1024,1024,1024")
+        free, _ = self.tune(*arguments)
+        [own] = free["own_clocks"]
+        limit = (own["quantities"]["time"]["value"] + own["highest"]["time"]["value"]) / 2
+        held, _ = self.tune(*arguments, "--subject-to", f"time <= {limit}", out="held")
+        self.assertLessEqual(held["own_clocks"][0]["quantities"]["time"]["value"], limit)
+        self.assertGreater(held["method"]["configuration"]["nvml_gr_clock"], own["configuration"]["nvml_gr_clock"])
+        none, err = self.tune(*arguments, "--subject-to", "time <= 1e-9", out="none")
+        self.assertIn("meets the conditions at none of the clocks", err)
+        self.assertNotIn("own_clocks", none)
+        self.assertNotIn("configuration", none["method"])
 
 
 if __name__ == "__main__":
