@@ -129,7 +129,7 @@ GapSummary SearchQuality::summary(std::span<const SearchRun> runs, std::size_t e
   for (const SearchRun& run : runs) {
     gaps.push_back(counted_gap(run, evaluations));
     seconds.push_back(run.seconds_after(evaluations));
-    result.exact_rate += gaps.back() == 0 ? 1 : 0;
+    result.exact_rate += run.gap_after(evaluations) == 0 ? 1 : 0;  // NaN where nothing was found
   }
   const auto count = static_cast<double>(runs.size());
   result.exact_rate /= count;

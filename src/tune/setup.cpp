@@ -39,6 +39,10 @@ std::vector<Objective> choose_objectives(Problem& problem, const std::vector<std
   if (objectives.empty()) objectives.push_back({"time", Direction::minimize});
   const auto known = known_quantities(problem);
   for (const auto& objective : objectives) {
+    const auto same = [&](const Objective& other) { return other.name == objective.name; };
+    if (std::count_if(objectives.begin(), objectives.end(), same) > 1) {
+      throw UsageError(fmt::format("objective '{}' is given twice; minimize or maximize it, once", objective.name));
+    }
     if (std::find(known.begin(), known.end(), objective.name) != known.end()) {
       add_built_in_metric(problem, objective.name);
       continue;

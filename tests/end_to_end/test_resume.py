@@ -59,6 +59,16 @@ class Resume(harness.CommandTest):
         self.assertEqual(order, [(line["proposal"], line["configuration"]) for line in lines])
         self.assertEqual(order, [(e["proposal"], e["configuration"]) for e in finished])
 
+    def test_every_strategy_goes_on_where_it_was(self):
+        """Also those that have no proposal at times, while results are awaited."""
+        for strategy in ("genetic", "tabu_search", "simulated_annealing", "particle_swarm", "differential_evolution"):
+            folder = self.folder / strategy
+            for budget, reused in ((50, 0), (50, 50), (60, 50)):
+                stdout, _ = self.wattune("tune", harness.GEMM, "--device", "sim:rtx-a4000", "--strategy", strategy, "--budget",
+                                         str(budget), "--json", "-o", folder)
+                result = json.loads(stdout)
+                self.assertEqual((result["reused"], len(result["evaluations"])), (reused, budget), strategy)
+
     def test_another_seed_reuses_what_it_asks_for(self):
         command = ["tune", self.faulty(), "--device", "opencl:0", "-o", self.folder / "out", "--json"]
         self.wattune(*command, "--seed", "1")
