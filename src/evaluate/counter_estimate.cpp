@@ -18,9 +18,6 @@ constexpr double slow_call = 1.5;
 constexpr double golden_share = 0.618;
 /// The counter is asked no more often than this.
 constexpr double poll_seconds = 0.0005;
-/// A period, mixed of what ran before and the kernel, tells of the kernel where it ran for this share of it at least.
-constexpr double least_loaded = 0.3;
-constexpr double longest_mixed = 1.5;
 /// Share of the noise allowed that may come from a window which ends within a launch.
 constexpr double alias_share = 0.5;
 /// A window spans no more launches than this for the sake of their phase.
@@ -42,20 +39,12 @@ class CounterEstimate final : public PowerEstimate {
     return history_.regular() ? std::nullopt : look(0);
   }
 
-  void begin(double time) override {
-    begun_ = time;
-    settled_ = time + options_.settle_seconds;
-    impression_.reset();
-  }
-
-  [[nodiscard]] std::optional<double> impression() const override { return impression_; }
+  void begin(double time) override { settled_ = time + options_.settle_seconds; }
 
   /// Between steps whose times are known there is nothing to ask for.
   [[nodiscard]] bool due(double now) const override {
     if (!history_.regular()) return true;
-    double last = settled_.value_or(0);
-    if (options_.hopeless && begun_) last = *begun_;  // an early step may be enough
-    if (history_.last()) last = std::max(last, history_.time(history_.last()->tick) + 0.5 * history_.period());
+    const double last = ticks_.empty() ? settled_.value_or(0) : history_.time(ticks_.back()) + 0.5 * history_.period();
     // Calls that always began as long before a step would see it always as late.
     const double shift = std::fmod(golden_share * static_cast<double>(history_.count()), 1);
     return now >= *history_.next(last) - (calls_ahead + shift) * (call_seconds_ + poll_seconds);
@@ -77,7 +66,6 @@ class CounterEstimate final : public PowerEstimate {
     if (energy_ && *now > *energy_) {
       // The step fell between the last call and this one.
       const Tick tick{0.5 * (asked_ + middle), 0.5 * (middle - asked_ + delay_ + delay), *now};
-      if (begun_ && !impression_) impression_ = since_load(tick);
       history_.add(tick);
       if (settled_ && tick.time >= *settled_) ticks_.push_back(tick);
     }
@@ -145,18 +133,6 @@ class CounterEstimate final : public PowerEstimate {
  private:
   [[nodiscard]] std::size_t least_ticks() const { return std::max(1U, options_.ticks); }
 
-  /// Power since the load began, from the step that ends the period in which it did: what came before in it is taken to
-  /// have been as in the period before, which was, where another kernel ran last, rather more than less.
-  [[nodiscard]] std::optional<double> since_load(const Tick& tick) const {
-    const auto& last = history_.last();
-    if (!history_.regular() || !last || !last->watts) return std::nullopt;
-    const double from = history_.time(last->tick);
-    const double to = history_.time(tick);
-    const bool begun_between = from <= *begun_ && *begun_ + least_loaded * history_.period() <= to;
-    if (!begun_between || to - from > longest_mixed * history_.period()) return std::nullopt;
-    return (tick.joules - last->tick.joules - *last->watts * (*begun_ - from)) / (to - *begun_);
-  }
-
   [[nodiscard]] Failure failure(const std::string& what) const {
     return {Outcome::measurement, fmt::format("measuring energy with {}: {}", meter_.name(), what)};
   }
@@ -203,8 +179,6 @@ class CounterEstimate final : public PowerEstimate {
   TickHistory& history_;
   const EnergyOptions& options_;
   Clock& clock_;
-  std::optional<double> begun_;       ///< the load
-  std::optional<double> impression_;  ///< W
   std::optional<double> settled_;  ///< from when ticks count; nothing before the load
   std::optional<double> energy_;   ///< the counter as last read
   double asked_ = 0;               ///< when that was: the middle of the call

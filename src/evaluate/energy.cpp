@@ -31,7 +31,7 @@ constexpr double feed_seconds = 0.004;
 constexpr double sample_seconds = 0.01;
 /// Share of the samples from which a reason to throttle counts.
 constexpr double throttled_share = 0.005;
-/// What a first impression or a single reading of instantaneous power, and the power of one tick, may be off.
+/// What a single reading of instantaneous power, and the power of one tick, may be off.
 constexpr double reading_margin = 0.25;
 constexpr double tick_margin = 0.05;
 /// Counter and readings that differ by more contradict each other.
@@ -126,7 +126,7 @@ struct EnergyLoop::Impl {
   bool abandoned = false;
   bool bounded = false;           ///< that without any measurement
   std::optional<double> unloaded;  ///< instantaneous power as last told before the load, W
-  std::optional<double> reading;  ///< a first impression or instantaneous power, enough to give the kernel up, W
+  std::optional<double> reading;  ///< instantaneous power that was enough to give the kernel up, W
   std::vector<double> window_launches;
 };
 
@@ -215,12 +215,9 @@ bool EnergyLoop::Impl::hopeless() {
     const double margin = estimate->kind() == EnergyEstimator::counter ? tick_margin : reading_margin;
     return (1 - margin) * estimate->window(seconds).watts * seconds > *options.hopeless;
   }
-  reading = estimate->impression();
-  if (!reading) {
-    reading = meter.instant_power_watts();
-    // A sensor that has not been renewed since still tells of what ran before.
-    if (reading == unloaded) reading.reset();
-  }
+  reading = meter.instant_power_watts();
+  // A sensor that has not been renewed since still tells of what ran before.
+  if (reading == unloaded) reading.reset();
   if (reading && (1 - reading_margin) * *reading * seconds > *options.hopeless) return true;
   reading.reset();
   return false;

@@ -32,8 +32,6 @@ class PowerEstimate {
   virtual std::optional<Failure> look(double launch) = 0;
   /// Whether window() would tell something, and enough.
   [[nodiscard]] virtual bool tells_power() const = 0;
-  /// W since the load began, roughly, as soon as something tells of it and of little else.
-  [[nodiscard]] virtual std::optional<double> impression() const { return std::nullopt; }
   [[nodiscard]] virtual bool finished(double launch) const = 0;
   /// When the end of the window is due, where that can be known.
   [[nodiscard]] virtual std::optional<double> end_due(double /*launch*/) const { return std::nullopt; }

@@ -15,8 +15,6 @@ constexpr std::size_t least_seen = 5;
 constexpr double largest_deviation = 0.1;
 /// Steps come up to 0.5 less this many periods after they are due.
 constexpr double least_tolerance = 0.3;
-/// Steps that are farther apart, in periods, are not neighbours.
-constexpr double longest_single = 1.5;
 /// Ticks out of place that are put up with: two points for each, one back for each that is where it is due.
 constexpr int most_misplaced = 5;
 /// Steps come up to a millisecond off their period, and the counter's value goes along with that, while polling sees
@@ -37,26 +35,16 @@ double deviation(double time, double period) {
 
 }  // namespace
 
-void TickHistory::remember(const Tick& tick) {
-  std::optional<double> watts;
-  if (regular() && last_) {
-    const double seconds = time(tick) - time(last_->tick);
-    if (seconds < longest_single * period_) watts = (tick.joules - last_->tick.joules) / seconds;
-  }
-  last_ = Last{tick, watts};
-}
-
 void TickHistory::add(const Tick& tick) {
   ++count_;
   if (regular()) {
     // A slow call misplaces a tick now and then; a counter that has changed its ways misplaces most.
     misplaced_ = place(tick) ? std::max(0, misplaced_ - 1) : misplaced_ + 2;
     if (misplaced_ > most_misplaced) *this = TickHistory();
-  } else {
-    unplaced_.push_back(tick);
-    if (unplaced_.size() >= least_seen) begin();
+    return;
   }
-  remember(tick);
+  unplaced_.push_back(tick);
+  if (unplaced_.size() >= least_seen) begin();
 }
 
 double TickHistory::position(const Tick& tick) const {

@@ -39,12 +39,6 @@ class TickHistory {
   [[nodiscard]] double jitter() const;
   /// By how much the half-width of an interval of confidence must exceed that of a known jitter.
   [[nodiscard]] double jitter_factor() const;
-  /// The last step, and the power of the period that it ended, where the one before was seen too.
-  struct Last {
-    Tick tick;
-    std::optional<double> watts;
-  };
-  [[nodiscard]] const std::optional<Last>& last() const noexcept { return last_; }
   /// Learns from ticks, from position `first` on, between which power was the same.
   void learn_jitter(const std::vector<Tick>& ticks, std::size_t first);
 
@@ -53,7 +47,6 @@ class TickHistory {
     double position;  ///< periods since the first
     double time;
   };
-  void remember(const Tick& tick);
   bool place(const Tick& tick);
   /// Periods from the first step to this one.
   [[nodiscard]] double position(const Tick& tick) const;
@@ -62,7 +55,6 @@ class TickHistory {
   [[nodiscard]] double due(double position) const { return phase_ + period_ * position; }
 
   std::size_t count_ = 0;
-  std::optional<Last> last_;
   std::deque<Seen> seen_;
   std::vector<Tick> unplaced_;  ///< seen before there was a period
   int misplaced_ = 0;           ///< how often ticks were not where they were due of late

@@ -138,32 +138,6 @@ TEST_F(MeasureEnergy, gives_up_after_one_reading_where_that_is_far_off) {
   EXPECT_THAT(result->at("energy").flags, testing::ElementsAre("abandoned_early"));
 }
 
-TEST_F(MeasureEnergy, gives_up_at_the_first_step_where_the_period_before_tells_what_came_from_elsewhere) {
-  ASSERT_TRUE(measure_energy(batch, meter, ticks, options, clock));
-  options.hopeless = 0.6 * 600 * 0.002;
-  const double began = clock.now();
-  const auto result = measure_energy(batch, meter, ticks, options, clock);
-  ASSERT_TRUE(result);
-  EXPECT_LT(clock.now() - began, meter.period + 0.06);
-  EXPECT_EQ(result->at("energy").n, 1);
-  EXPECT_NEAR(result->at("energy").value, 1.2, 2 * result->at("energy").stderr_value);
-  EXPECT_THAT(result->at("energy").flags, testing::ElementsAre("abandoned_early"));
-}
-
-TEST_F(MeasureEnergy, gives_nothing_up_for_the_energy_of_what_ran_before) {
-  double watts = 700;
-  meter.power = [&](double) { return watts; };
-  ASSERT_TRUE(measure_energy(batch, meter, ticks, options, clock));
-  clock.pass(0.03);
-  meter.energy_joules();
-  watts = 300;
-  options.hopeless = 1.02 * 300 * 0.002;
-  const auto result = measure_energy(batch, meter, ticks, options, clock);
-  ASSERT_TRUE(result);
-  EXPECT_EQ(result->at("energy").n, 2);
-  EXPECT_NEAR(result->at("energy").value, 0.6, 0.01);
-}
-
 TEST_F(MeasureEnergy, gives_nothing_up_for_a_reading_that_is_no_newer_than_the_load) {
   ASSERT_TRUE(measure_energy(batch, meter, ticks, options, clock));
   meter.has_instant = true;
