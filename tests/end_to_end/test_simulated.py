@@ -49,12 +49,8 @@ class Simulated(harness.CommandTest):
     def assert_energies_as(self, undisturbed, result):
         """A wrong joule is worse than none: what is told is as without the fault."""
         expected = self.energies(undisturbed)
-        errors = {json.dumps(e["configuration"]): e["quantities"]["energy"]["stderr"]
-                  for e in result["evaluations"] if "energy" in e["quantities"]}
         for configuration, energy in self.energies(result).items():
-            # What was given up after a glance is known to be worse, and not much more.
-            delta = max(0.1 * expected[configuration], 2 * errors[configuration])
-            self.assertAlmostEqual(energy, expected[configuration], delta=delta)
+            self.assertAlmostEqual(energy, expected[configuration], delta=0.1 * expected[configuration])
 
 
 class Tuning(Simulated):
