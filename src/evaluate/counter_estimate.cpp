@@ -23,7 +23,7 @@ constexpr double alias_share = 0.5;
 /// A window spans no more launches than this for the sake of their phase.
 constexpr double most_launches = 3;
 /// Launches longer than this many periods have parts that single ticks show.
-constexpr double visible_launch = 0.2;
+constexpr double visible_launch = 0.1;
 /// From so many ticks in a launch on, its parts are told apart by interpolation between ticks.
 constexpr double ticks_to_interpolate = 2;
 

@@ -101,6 +101,7 @@ struct EnergyLoop::Impl {
   void wait(double now);
   [[nodiscard]] bool hopeless();
   [[nodiscard]] bool may_end_soon() const;
+  [[nodiscard]] double least_energy(double seconds) const { return options.least_watts * seconds + options.least_joules; }
   [[nodiscard]] Failure failure(const std::string& what) const;
   [[nodiscard]] double launch() const;
   [[nodiscard]] Samples launches_in(double begin, double end) const;
@@ -208,7 +209,7 @@ std::optional<Failure> EnergyLoop::Impl::pause() {
 bool EnergyLoop::Impl::hopeless() {
   if (!options.hopeless || replays.empty()) return false;
   const double seconds = replays.back().seconds / std::max(1U, batch.launches());
-  bounded = options.least_watts * seconds > *options.hopeless;
+  bounded = least_energy(seconds) > *options.hopeless;
   if (bounded) return true;
   if (clock.now() < started + options.settle_seconds) return false;
   if (estimate->tells_power()) {
@@ -374,7 +375,7 @@ tl::expected<std::map<std::string, Quantity>, Failure> EnergyLoop::Impl::result(
     const Samples seconds = launches_in(started, clock.now());
     window_launches = seconds.values();
     std::map<std::string, Quantity> bound;
-    bound["energy_bound"] = {options.least_watts * seconds.mean(), "J", 0, seconds.count(), {"lower_bound"}};
+    bound["energy_bound"] = {least_energy(seconds.mean()), "J", 0, seconds.count(), {"lower_bound"}};
     return bound;
   }
   WindowPower power;

@@ -30,7 +30,8 @@ struct EnergyOptions {
   unsigned most_ticks = 10;   ///< for at most so many ticks: longer, power drifts with the temperature
   double max_seconds = 10;    ///< give up where the counter does not move
   std::optional<double> hopeless;  ///< J per launch: do not go on with a kernel that certainly uses more
-  double least_watts = 0;          ///< no kernel draws less
+  double least_watts = 0;          ///< no kernel draws less,
+  double least_joules = 0;         ///< nor uses less than this beside, J per launch
 };
 
 /// Keeps a device busy with replays of a batch and cuts a window out of what the meter tells: with a counter at its
@@ -55,8 +56,8 @@ class EnergyLoop {
   /// independent readings. Flags: the meter's throttle reasons; "counter_disagrees" where integrated readings differ
   /// from the counter by more than 3 %; "drained" where the device ran out of work inside the window;
   /// "abandoned_early" where the kernel was hopeless, and power was measured over fewer ticks, or (n 1, a large error)
-  /// only read once. Where least_watts alone makes it hopeless neither is measured: there is an energy_bound (J per
-  /// launch, flag "lower_bound") instead. The batch has nothing outstanding afterwards.
+  /// only read once. Where least_watts and least_joules alone make it hopeless neither is measured: there is an
+  /// energy_bound (J per launch, flag "lower_bound") instead. The batch has nothing outstanding afterwards.
   /// @param unwanted asked meanwhile; true ends the loop
   /// Failure: outcome measurement, also where it became unwanted, or what the batch failed with.
   tl::expected<std::map<std::string, Quantity>, Failure> finish(const std::function<bool()>& unwanted = nullptr);

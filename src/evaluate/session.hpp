@@ -44,8 +44,9 @@ struct EvaluateOptions {
   /// "abandoned_early", and no energy is measured.
   std::optional<double> abandon_above = std::nullopt;
   /// J a launch: what certainly uses more is not measured further. Its energy is flagged "abandoned_early"; where
-  /// idle power alone would be too much there is none, but an energy_bound.
+  /// idle power for so long, and least_beyond_idle, would be too much there is none, but an energy_bound.
   std::optional<double> hopeless_energy = std::nullopt;
+  double least_beyond_idle = 0;  ///< J a launch that any configuration needs beyond idle power
   bool exact = false;      ///< an energy window of final_seconds
   bool only_time = false;  ///< neither energy nor what observers see
 };

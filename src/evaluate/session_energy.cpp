@@ -19,7 +19,7 @@ constexpr double energy_batch_seconds = 0.01;
 constexpr double long_launch_seconds = 0.002;
 /// Of windows between steps of a counter, which has no memory: power itself has settled. Where there is time, the chip's
 /// voltage and the clock's control may settle too.
-constexpr double quick_settle_seconds = 0.04;
+constexpr double quick_settle_seconds = 0.03;
 constexpr double exact_settle_seconds = 0.12;
 /// The windows of the best are so long that little may come from where in a launch they end.
 constexpr double exact_noise = 0.003;
@@ -55,8 +55,10 @@ EnergyOptions Session::Impl::energy_options() {
     return result;
   }
   if (estimator == EnergyEstimator::counter) result.settle_seconds = quick_settle_seconds;
-  result.hopeless = wanted.hopeless_energy;
+  // A loop with resets in it uses more than the kernel.
+  if (arguments.resets().empty()) result.hopeless = wanted.hopeless_energy;
   result.least_watts = (1 - idle_margin) * idle_watts.value_or(0);
+  result.least_joules = wanted.least_beyond_idle;
   return result;
 }
 

@@ -25,8 +25,10 @@ constexpr std::size_t least_ticks = 4;
 struct Row {
   double on;
   double off;
+  bool in_step = false;
 };
-constexpr std::array rows{Row{0.050, 0.050}, Row{0.025, 0.075}, Row{0.075, 0.025}, Row{0.033, 0.067}, Row{0.005, 0.095}};
+constexpr std::array rows{Row{0.050, 0.050}, Row{0.050, 0.050, true}, Row{0.025, 0.075},
+                          Row{0.075, 0.025}, Row{0.033, 0.067},       Row{0.005, 0.095}};
 
 double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -107,7 +109,7 @@ class Table {
     const Seen seen = evaluate(watch, {{0, clock_.now()}});
     table_.on_watts = seen.counter;
     table_.off_watts = idle_power(meter_, clock_, std::max(2.0, options_.phase_seconds)).value_or(0);
-    DutyRow row{0.05, 0, 1, table_.on_watts, seen.counter, 0.0, {}, seen.instant, {}, {}};
+    DutyRow row{0.05, 0, false, 1, table_.on_watts, seen.counter, 0.0, {}, seen.instant, {}, {}};
     if (seen.instant) row.instant_error = *seen.instant / row.expected - 1;
     table_.rows.push_back(row);
   }
@@ -124,12 +126,14 @@ class Table {
     const double cycle = row.on + row.off;
     const double began = before.counter.history().next(clock_.now() + 0.01).value_or(clock_.now()) + shift * cycle;
     const double end = began + options_.phase_seconds;
+    // Through a whole cycle in half of the time.
+    const double drift = row.in_step ? 0 : std::min(0.9 * row.off, 2 * cycle * cycle / options_.phase_seconds);
     Watch watch(meter_, clock_);
     double next = began;
     while (clock_.now() < end) {
       if (!load_.running() && clock_.now() >= next) {
         load_.switch_on(row.on);
-        next += cycle;
+        next += next < began + 0.5 * options_.phase_seconds ? cycle + drift : cycle - drift;
       }
       if (clock_.now() >= began + settle_seconds) watch.look();
       const double wake = clock_.now() + poll_seconds;
@@ -150,7 +154,7 @@ class Table {
       instant.push_back(*seen.instant);
       instant_ratio.push_back(*seen.instant / expected.back());
     }
-    DutyRow result{row.on, row.off, phases, mean_of(expected), {}, {}, {}, {}, {}, {}};
+    DutyRow result{row.on, row.off, row.in_step, phases, mean_of(expected), {}, {}, {}, {}, {}, {}};
     const auto fill = [](const std::vector<double>& watts, const std::vector<double>& ratio, auto& mean, auto& error,
                          auto& spread) {
       if (watts.empty()) return;
@@ -192,6 +196,7 @@ json to_json(const DutyTable& table) {
   for (const auto& row : table.rows) {
     list.push_back({{"on_s", row.on_seconds},
                     {"off_s", row.off_seconds},
+                    {"in_step", row.in_step},
                     {"phases", row.phases},
                     {"expected_w", row.expected},
                     {"counter_w", or_null(row.counter)},
@@ -212,7 +217,7 @@ DutyTable duty_table_from_json(const json& object) {
     const auto get = [&](const char* key) {
       return row.at(key).is_null() ? std::nullopt : std::optional(row.at(key).get<double>());
     };
-    table.rows.push_back({row.at("on_s"), row.at("off_s"), row.at("phases"), row.at("expected_w"), get("counter_w"),
+    table.rows.push_back({row.at("on_s"), row.at("off_s"), row.at("in_step"), row.at("phases"), row.at("expected_w"), get("counter_w"),
                           get("counter_error"), get("counter_spread"), get("instant_w"), get("instant_error"),
                           get("instant_spread")});
   }
@@ -222,11 +227,12 @@ DutyTable duty_table_from_json(const json& object) {
 std::string to_text(const DutyTable& table) {
   std::string text = fmt::format("A load of {:.1f} W switched on and off, {:.1f} W idle:\n", table.on_watts,
                                  table.off_watts);
-  text += fmt::format("{:>9}  {:>6}  {:>10}  {:>9}  {:>7}  {:>9}  {:>9}  {:>7}  {:>9}\n", "on/off ms", "phases",
+  text += fmt::format("{:>15}  {:>6}  {:>10}  {:>9}  {:>7}  {:>9}  {:>9}  {:>7}  {:>9}\n", "on/off ms", "phases",
                       "expected W", "counter W", "error", "spread", "instant W", "error", "spread");
   for (const auto& row : table.rows) {
-    text += fmt::format("{:>9}  {:>6}  {:>10.1f}  {:>9}  {:>7}  {:>9}  {:>9}  {:>7}  {:>9}\n",
-                        fmt::format("{:g}/{:g}", row.on_seconds * 1e3, row.off_seconds * 1e3), row.phases, row.expected,
+    text += fmt::format("{:>15}  {:>6}  {:>10.1f}  {:>9}  {:>7}  {:>9}  {:>9}  {:>7}  {:>9}\n",
+                        fmt::format("{:g}/{:g}{}", row.on_seconds * 1e3, row.off_seconds * 1e3, row.in_step ? " in step" : ""),
+                        row.phases, row.expected,
                         watts(row.counter), percent(row.counter_error, true), percent(row.counter_spread, false),
                         watts(row.instant), percent(row.instant_error, true), percent(row.instant_spread, false));
   }

@@ -14,7 +14,7 @@ namespace wattune {
 
 struct DutyTableOptions {
   double phase_seconds = 2;  ///< for each row and phase
-  unsigned phases = 4;       ///< of the switching against the counter's steps, in each row
+  unsigned phases = 4;       ///< of the switching against the counter's steps at its beginning, in each row
   unsigned most_phases = 8;  ///< where on and off last equally long
 };
 
@@ -22,6 +22,9 @@ struct DutyTableOptions {
 struct DutyRow {
   double on_seconds = 0;
   double off_seconds = 0;
+  /// The switching keeps its phase throughout, so that a sensor whose period is the same sees the same part of it again
+  /// and again; else pauses are longer at first and shorter later, and the phase goes through a whole cycle and back.
+  bool in_step = false;
   unsigned phases = 0;
   double expected = 0;  ///< of a square wave between the power of the steady load and that of the idle device
   std::optional<double> counter;

@@ -35,7 +35,7 @@ struct DeviceSettings {
   [[nodiscard]] std::optional<double>& at(Setting setting);
   [[nodiscard]] const std::optional<double>& at(Setting setting) const;
   [[nodiscard]] bool empty() const noexcept { return !sm_clock_hz && !memory_clock_hz && !power_limit_w; }
-  bool operator==(const DeviceSettings&) const = default;
+  auto operator<=>(const DeviceSettings&) const = default;
 };
 
 /// "SM clock 1200 MHz, power limit 200 W"; "nothing" where empty.

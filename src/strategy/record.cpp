@@ -5,7 +5,8 @@
 namespace wattune {
 
 double cost_of(const Evaluation& evaluation, const Objective& objective) {
-  const auto value = objective_value(evaluation, objective);
+  auto value = objective_value(evaluation, objective);
+  if (!value && objective.name == "energy") value = objective_value(evaluation, {"energy_bound", objective.direction});
   if (!value) return std::numeric_limits<double>::infinity();
   return objective.direction == Direction::minimize ? *value : -*value;
 }

@@ -301,9 +301,7 @@ double LiveEvaluator::limit_of_phase(const std::string& phase) const {
 
 void LiveEvaluator::learn(const Evaluation& evaluation) {
   launch_limit_.learn(evaluation);
-  const auto energy = evaluation.quantities.find("energy");
-  if (!evaluation.ok() || energy == evaluation.quantities.end()) return;
-  least_energy_ = std::min(least_energy_.value_or(energy->second.value), energy->second.value);
+  energy_bounds_.learn(evaluation, settings_of(problem_.parameter_names(), evaluation.configuration));
 }
 
 void LiveEvaluator::recorded(const Evaluation& evaluation) {
@@ -502,7 +500,10 @@ void LiveEvaluator::send(Entry entry) {
   if (const auto fastest = launch_limit_.fastest(); searching && options_.abandon_factor && fastest) {
     request["abandon_above"] = *options_.abandon_factor * *fastest;
   }
-  if (searching && options_.skip_hopeless && least_energy_) request["hopeless_energy"] = *least_energy_;
+  if (searching && options_.skip_hopeless && energy_bounds_.least()) {
+    request["hopeless_energy"] = *energy_bounds_.least();
+    request["least_beyond_idle"] = energy_bounds_.beyond_idle(current_->settings);
+  }
   const std::string& tier = current_->proposal.tier;
   request["exact"] = tier == "final" || tier == "clock" || tier == "calibration";
   request["only_time"] = tier == "timing";

@@ -14,6 +14,7 @@
 #include "store/death_log.hpp"
 #include "tune/compile_pool.hpp"
 #include "tune/evaluator.hpp"
+#include "tune/energy_bounds.hpp"
 #include "tune/launch_limit.hpp"
 #include "tune/profile.hpp"
 #include "tune/setting_order.hpp"
@@ -151,7 +152,7 @@ class LiveEvaluator : public Evaluator {
   std::deque<Done> finished_;
   DeathLog* deaths_ = nullptr;
   LaunchLimit launch_limit_;
-  std::optional<double> least_energy_;  ///< J a launch
+  EnergyBounds energy_bounds_;
   double limit_ = 0;                 ///< seconds, of the phase under way
   Profile profile_;
   double idle_since_ = 0;            ///< when the worker became idle

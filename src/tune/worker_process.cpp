@@ -157,6 +157,7 @@ class Worker {
     EvaluateOptions wanted;
     if (request.contains("abandon_above")) wanted.abandon_above = request.at("abandon_above").get<double>();
     if (request.contains("hopeless_energy")) wanted.hopeless_energy = request.at("hopeless_energy").get<double>();
+    wanted.least_beyond_idle = request.value("least_beyond_idle", 0.0);
     wanted.exact = request.value("exact", false);
     wanted.only_time = request.value("only_time", false);
     const auto result = device_->evaluate(binary, configuration, request.at("as_reference").get<bool>(), wanted);

@@ -41,14 +41,50 @@ class Sensors(CommandTest):
         stdout, _ = self.wattune("devices", "--device", "sim:h200", environment=self.environment)
         self.assertIn("this card's instantaneous reading sees 28 % of the time; wattune uses its energy counter", stdout)
 
+    def test_a_damaged_profile_is_told_of_with_its_file_and_how_it_is_made_anew(self):
+        self.probe("sim:a100-pcie-40gb", "--probe")
+        (file,) = (self.folder / "sensors").glob("*.json")
+        whole = file.read_text()
+        for text, why in ((whole[:200], "it is no JSON, or not whole"), ("[]", "must be a JSON object"),
+                          (whole.replace('"period_s"', '"periods"'), "key 'period_s' must be a number"),
+                          (whole.replace('"format": 1', '"format": 7'), "key 'format' is of another version")):
+            with self.subTest(why=why):
+                file.write_text(text)
+                stdout, stderr = self.probe("sim:a100-pcie-40gb")
+                self.assertNotIn("sensors", json.loads(stdout)["devices"][0])
+                (warning,) = [line for line in stderr.splitlines() if "warning" in line]
+                for part in (str(file), why, "wattune devices --probe"):
+                    self.assertIn(part, warning)
+        _, stderr = self.tune("--device", "sim:a100-pcie-40gb")
+        self.assertEqual(stderr.count(str(file)), 1)
+        self.probe("sim:a100-pcie-40gb", "--probe")
+        self.assertNotIn("warning", self.probe("sim:a100-pcie-40gb")[1])
+
+    def test_what_probing_finds_is_shown_where_it_cannot_be_kept(self):
+        blocked = self.folder / "file"
+        blocked.write_text("")
+        stdout, stderr = self.probe("sim:h200", "--probe", environment={"WATTUNE_SENSOR_DIR": str(blocked / "sensors")}, code=1)
+        (found,) = json.loads(stdout)["devices"]
+        meters = {meter["name"]: meter for meter in found["meters"]}
+        self.assertAlmostEqual(meters["nvml-instant"]["duty"], 0.28, delta=0.02)
+        self.assertTrue(found["sensors"]["in_words"])
+        (warning,) = [line for line in stderr.splitlines() if "warning" in line]
+        self.assertIn(str(blocked), warning)
+        self.assertIn("WATTUNE_SENSOR_DIR", warning)
+
     def test_the_table_compares_counter_and_instant_power_with_a_square_wave(self):
         found, _ = self.meters("sim:h200", "--probe-table", "--phase-seconds", "1")
-        rows = {(round(row["on_s"] * 1e3), round(row["off_s"] * 1e3)): row for row in found["sensors"]["table"]["rows"]}
-        self.assertEqual(set(rows), {(50, 0), (50, 50), (25, 75), (75, 25), (33, 67), (5, 95)})
+        table = found["sensors"]["table"]["rows"]
+        names = [(round(row["on_s"] * 1e3), round(row["off_s"] * 1e3), row["in_step"]) for row in table]
+        self.assertEqual(names, [(50, 0, False), (50, 50, False), (50, 50, True), (25, 75, False), (75, 25, False),
+                                 (33, 67, False), (5, 95, False)])
+        rows = dict(zip(names, table))
         for name, row in rows.items():
             self.assertLess(abs(row["counter_error"]), 0.03, name)
-        self.assertLess(rows[50, 50]["counter_spread"], 0.01)
-        self.assertGreater(rows[33, 67]["instant_spread"], 0.1)
+        self.assertLess(rows[50, 50, False]["counter_spread"], 0.005)
+        self.assertLess(rows[50, 50, True]["counter_spread"], 0.01)
+        # What keeps in step with a sensor is seen in part.
+        self.assertGreater(rows[50, 50, True]["instant_spread"], 0.1)
 
     def test_stuck_readings_are_named(self):
         found, meters = self.meters("sim:h200", "--probe", environment={"WATTUNE_SIM_FAULTS": "power_sensor=stale"})

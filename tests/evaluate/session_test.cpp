@@ -491,6 +491,30 @@ TEST_F(SessionWithMeter, WhatIdlePowerAloneMakesHopelessIsNotMeasured) {
   EXPECT_NEAR(result.quantities.at("time").value, 1e-3, 1e-9);
 }
 
+TEST_F(SessionWithMeter, WhatIdlePowerAndTheLeastBeyondItMakeHopelessIsNotMeasured) {
+  const Problem problem = twice_problem();
+  Session session(problem, device, &meter, options);
+  const auto binary = device.add("k", twice);
+  const auto may_win = session.evaluate(binary, {16}, {.hopeless_energy = 0.5, .least_beyond_idle = 0.4}).evaluation;
+  EXPECT_THAT(may_win.quantities, Contains(::testing::Key("energy")));
+  const auto cannot = session.evaluate(binary, {16}, {.hopeless_energy = 0.5, .least_beyond_idle = 0.42}).evaluation;
+  ASSERT_TRUE(cannot.ok()) << cannot.message;
+  EXPECT_THAT(cannot.quantities, Not(Contains(::testing::Key("energy"))));
+  EXPECT_NEAR(cannot.quantities.at("energy_bound").value, 0.51, 0.002);
+}
+
+TEST_F(SessionWithMeter, TheEnergyOfResetsMakesNoKernelHopeless) {
+  Problem problem = make_problem({output_argument("y", "float", count, Access::read_write, 1)});
+  problem.arguments[0].reset = Reset::restore;
+  Session session(problem, device, &meter, options);
+  const auto binary = device.add("k", [](const FakeLaunch&) {});
+  const auto result = session.evaluate(binary, {16}, {.hopeless_energy = 0.41}).evaluation;
+  ASSERT_TRUE(result.ok()) << result.message;
+  ASSERT_THAT(result.quantities, Contains(::testing::Key("energy")));
+  EXPECT_NEAR(result.quantities.at("energy").value, 0.4, 0.005);
+  EXPECT_TRUE(result.quantities.at("energy").flags.empty());
+}
+
 TEST_F(SessionWithMeter, TheEnergyOfResetsIsNotTheKernels) {
   Problem problem = make_problem({output_argument("y", "float", count, Access::read_write, 1)});
   problem.arguments[0].reset = Reset::restore;

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
 #include "base/error.hpp"
 #include "spaces.hpp"
+#include "strategy/record.hpp"
 
 namespace wattune {
 namespace {
@@ -22,6 +24,17 @@ std::vector<Point> all_of(Strategy& strategy, std::size_t at_a_time) {
     if (some.empty()) return points;
     points.insert(points.end(), some.begin(), some.end());
   }
+}
+
+TEST(CostOf, energy_that_was_not_measured_is_what_is_used_at_least) {
+  Evaluation hopeless;
+  hopeless.quantities["energy_bound"] = {3, "J", 0, 5, {"lower_bound"}};
+  hopeless.quantities["time"] = {0.5, "s", 0, 5, {}};
+  EXPECT_EQ(cost_of(hopeless, {"energy", Direction::minimize}), 3);
+  EXPECT_EQ(cost_of(hopeless, {"time", Direction::minimize}), 0.5);
+  EXPECT_TRUE(std::isinf(cost_of(hopeless, {"power", Direction::minimize})));
+  hopeless.outcome = Outcome::timeout;
+  EXPECT_TRUE(std::isinf(cost_of(hopeless, {"energy", Direction::minimize})));
 }
 
 TEST(BruteForce, proposes_every_valid_configuration_once_in_the_order_of_the_space) {
