@@ -1,10 +1,15 @@
 #include "base/kept_file.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
 
 namespace wattune {
 
@@ -44,6 +49,35 @@ fs::path kept_folder(const char* variable, const std::string& name) {
 
 fs::path kept_file(const fs::path& folder, const std::string& a, const std::string& b) {
   return folder / (harmless(a) + "_" + harmless(b) + ".json");
+}
+
+fs::path kept_folder(const KeptKind& kind) { return kept_folder(kind.variable, kind.folder); }
+
+fs::path keep_json(const KeptKind& kind, const fs::path& folder, const std::string& board, const std::string& driver,
+                   const nlohmann::json& object) {
+  if (folder.empty()) {
+    throw RunError(fmt::format("cannot keep the {} of {}: there is no home; name a folder in {}", kind.what, board, kind.variable));
+  }
+  const fs::path file = kept_file(folder, board, driver);
+  const std::string text = object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  if (const auto error = replace_file(file, text)) {
+    throw RunError(fmt::format("cannot keep the {} of {} in '{}': {}; name another folder in {}", kind.what, board, file.string(),
+                               error.message(), kind.variable));
+  }
+  return file;
+}
+
+nlohmann::json read_kept_json(const KeptKind& kind, const fs::path& file) {
+  // A pipe could block, or never end.
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) throw UsageError("it is no regular file");
+  auto object = nlohmann::json::parse(read_file(file, std::string("the ") + kind.what), nullptr, false);
+  if (object.is_discarded()) throw UsageError("it is no JSON, or not whole");
+  return object;
+}
+
+std::string passed_over_text(const KeptKind& kind, const fs::path& file, const std::string& why) {
+  return fmt::format("the {} '{}' is not used: {}; '{}' makes it anew", kind.what, file.string(), why, kind.made_by);
 }
 
 std::error_code replace_file(const fs::path& file, const std::string& text) {

@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "base/error.hpp"
-#include "base/file.hpp"
 #include "base/kept_file.hpp"
 
 namespace wattune {
@@ -17,6 +16,8 @@ namespace {
 
 using nlohmann::json;
 namespace fs = std::filesystem;
+
+constexpr KeptKind kept_calibrations = {"calibration", "WATTUNE_CALIBRATION_DIR", "calibrations", "wattune calibrate"};
 
 /// Far more than there are, so that a damaged file cannot fill the memory of what reads it.
 constexpr std::size_t most_samples = 10000;
@@ -78,16 +79,11 @@ std::vector<CalibrationSample> samples_from_json(const json& object, const char*
   return samples;
 }
 
-/// Nothing where the file holds no calibration from which a model can be made.
-std::optional<Calibration> load(const fs::path& file) {
-  try {
-    Calibration calibration = calibration_from_json(json::parse(read_file(file, "the calibration")));
-    static_cast<void>(calibration.fit());
-    return calibration;
-  } catch (const std::exception&) {
-    // Not worth ending a run for: calibrating makes it anew.
-    return std::nullopt;
-  }
+/// @throws std::exception where the file holds no calibration from which a model can be made.
+Calibration load(const fs::path& file) {
+  Calibration calibration = calibration_from_json(read_kept_json(kept_calibrations, file));
+  static_cast<void>(calibration.fit());
+  return calibration;
 }
 
 }  // namespace
@@ -145,21 +141,15 @@ Calibration calibration_from_json(const json& object) {
   return calibration;
 }
 
-fs::path calibration_folder() { return kept_folder("WATTUNE_CALIBRATION_DIR", "calibrations"); }
+fs::path calibration_folder() { return kept_folder(kept_calibrations); }
 
 fs::path save_calibration(const Calibration& calibration, const fs::path& folder) {
-  const fs::path file = kept_file(folder, calibration.board, calibration.driver);
-  const std::string text = to_json(calibration).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
-  if (const auto error = replace_file(file, text)) {
-    throw RunError(fmt::format("cannot keep the calibration of {} in '{}': {}; name another folder in "
-                               "WATTUNE_CALIBRATION_DIR",
-                               calibration.board, file.string(), error.message()));
-  }
-  return file;
+  return keep_json(kept_calibrations, folder, calibration.board, calibration.driver, to_json(calibration));
 }
 
 std::optional<KnownCalibration> find_calibration(const std::string& board, const std::string& driver,
-                                                 const std::string& name, bool simulated, const fs::path& folder) {
+                                                 const std::string& name, bool simulated, const fs::path& folder,
+                                                 std::string* problem) {
   std::optional<KnownCalibration> best;
   const auto rank = [&](const Calibration& calibration) {
     return std::tuple(calibration.board == board, calibration.board == board && calibration.driver == driver, calibration.made);
@@ -167,11 +157,16 @@ std::optional<KnownCalibration> find_calibration(const std::string& board, const
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     if (entry.path().extension() != ".json") continue;
-    auto found = load(entry.path());
-    if (!found || found->name != name || found->simulated != simulated) continue;
-    if (best && rank(*found) <= rank(best->calibration)) continue;
-    const bool own = found->board == board;
-    best = KnownCalibration{std::move(*found), own};
+    try {
+      Calibration found = load(entry.path());
+      if (found.name != name || found.simulated != simulated) continue;
+      if (best && rank(found) <= rank(best->calibration)) continue;
+      const bool own = found.board == board;
+      best = KnownCalibration{std::move(found), own};
+    } catch (const std::exception& damage) {
+      const bool is_own = entry.path().filename() == kept_file(folder, board, driver).filename();
+      if (is_own && problem != nullptr) *problem = passed_over_text(kept_calibrations, entry.path(), damage.what());
+    }
   }
   return best;
 }

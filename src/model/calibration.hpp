@@ -53,8 +53,9 @@ std::filesystem::path calibration_folder();
 std::filesystem::path save_calibration(const Calibration& calibration, const std::filesystem::path& folder);
 /// That of this board and driver, else the latest of this board, else the latest of a board of the same model that is as
 /// simulated. Files that are damaged, or from which no model can be fitted, count as if they were not there.
+/// @param problem what to tell a user where that is so of the one of this board and driver; stays as it is otherwise
 std::optional<KnownCalibration> find_calibration(const std::string& board, const std::string& driver,
                                                  const std::string& name, bool simulated,
-                                                 const std::filesystem::path& folder);
+                                                 const std::filesystem::path& folder, std::string* problem = nullptr);
 
 }  // namespace wattune

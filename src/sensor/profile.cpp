@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/duration.hpp"
 #include "base/error.hpp"
-#include "base/file.hpp"
 #include "base/kept_file.hpp"
 
 namespace wattune {
@@ -23,6 +23,8 @@ constexpr std::array names{std::pair{EnergyEstimator::automatic, std::string_vie
                            std::pair{EnergyEstimator::samples, std::string_view("samples")},
                            std::pair{EnergyEstimator::integral, std::string_view("integral")},
                            std::pair{EnergyEstimator::median, std::string_view("median")}};
+
+constexpr KeptKind kept_profiles = {"sensor profile", "WATTUNE_SENSOR_DIR", "sensors", "wattune devices --probe"};
 
 /// Counter and readings that differ by more contradict each other.
 constexpr double largest_difference = 0.03;
@@ -82,10 +84,6 @@ std::string text_of(const json& object, const char* key) {
   return found->get<std::string>();
 }
 
-std::string milliseconds(double seconds) {
-  return fmt::format("{:.3g} ms", seconds * 1e3);
-}
-
 /// "a quarter", "all", "28 %" of the time.
 std::string share(double duty) {
   if (duty > 0.97) return "all";
@@ -96,17 +94,17 @@ std::string share(double duty) {
 }
 
 std::string describe(const char* what, const ReadingProfile& reading) {
-  std::string text = fmt::format("{}: a new value every {}", what, milliseconds(reading.period));
+  std::string text = fmt::format("{}: a new value every {}", what, format_interval(reading.period));
   if (reading.window) {
     text += *reading.window > 1.1 * reading.period
-                ? fmt::format(", each the mean of {}", milliseconds(*reading.window))
+                ? fmt::format(", each the mean of {}", format_interval(*reading.window))
                 : fmt::format(", which sees {} of the time ({} each)", share(*reading.duty),
-                              milliseconds(*reading.window));
+                              format_interval(*reading.window));
   } else {
     text += "; what part of the time it sees was not found";
   }
-  if (reading.rise) text += fmt::format(", late by a rise time of {}", milliseconds(*reading.rise));
-  return text + fmt::format("; a call takes {:.3g} ms", reading.call * 1e3);
+  if (reading.rise) text += fmt::format(", late by a rise time of {}", format_interval(*reading.rise));
+  return text + fmt::format("; a call takes {}", format_interval(reading.call));
 }
 
 }  // namespace
@@ -234,30 +232,27 @@ SensorProfile sensor_profile_from_json(const json& object) {
   return profile;
 }
 
-fs::path profile_folder() { return kept_folder("WATTUNE_SENSOR_DIR", "sensors"); }
+fs::path profile_folder() { return kept_folder(kept_profiles); }
 
 fs::path save_profile(const SensorProfile& profile, const fs::path& folder) {
-  const fs::path file = kept_file(folder, profile.board, profile.driver);
-  const std::string text = to_json(profile).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
-  if (const auto error = replace_file(file, text)) {
-    throw RunError(fmt::format("cannot keep the sensor profile of {} in '{}': {}; name another folder in "
-                               "WATTUNE_SENSOR_DIR",
-                               profile.board, file.string(), error.message()));
-  }
-  return file;
+  return keep_json(kept_profiles, folder, profile.board, profile.driver, to_json(profile));
 }
 
-std::optional<SensorProfile> load_profile(const std::string& board, const std::string& driver, const fs::path& folder) {
+std::optional<SensorProfile> load_profile(const std::string& board, const std::string& driver, const fs::path& folder,
+                                          std::string* problem) {
   if (folder.empty()) return std::nullopt;
   const fs::path file = kept_file(folder, board, driver);
   std::error_code error;
-  if (!fs::is_regular_file(file, error)) return std::nullopt;
+  if (!fs::exists(file, error)) return std::nullopt;
+  std::string why;
   try {
-    SensorProfile profile = sensor_profile_from_json(json::parse(read_file(file, "the sensor profile")));
+    SensorProfile profile = sensor_profile_from_json(read_kept_json(kept_profiles, file));
     if (profile.board == board && profile.driver == driver) return profile;
-  } catch (const std::exception&) {
-    // Not worth ending a run for: probing makes it anew.
+    why = fmt::format("it is of board {} under driver {}", profile.board, profile.driver);
+  } catch (const std::exception& damage) {
+    why = damage.what();
   }
+  if (problem != nullptr) *problem = passed_over_text(kept_profiles, file, why);
   return std::nullopt;
 }
 

@@ -68,7 +68,8 @@ std::filesystem::path profile_folder();
 /// Keeps it for its board and driver. @return the file. @throws RunError where it cannot be written.
 std::filesystem::path save_profile(const SensorProfile& profile, const std::filesystem::path& folder);
 /// Nothing where there is none for this board and driver, or it is damaged or of another version: it is made anew then.
+/// @param problem what to tell a user of one that is passed over; stays as it is where there is none
 std::optional<SensorProfile> load_profile(const std::string& board, const std::string& driver,
-                                          const std::filesystem::path& folder);
+                                          const std::filesystem::path& folder, std::string* problem = nullptr);
 
 }  // namespace wattune

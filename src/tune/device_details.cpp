@@ -5,7 +5,6 @@
 #include "backend/cuda/simulation.hpp"
 #include "base/error.hpp"
 #include "power/nvml/nvml_meters.hpp"
-#include "sensor/profile.hpp"
 #include "settings/client.hpp"
 
 namespace wattune {
@@ -19,27 +18,20 @@ json or_null(const std::optional<double>& value) {
 }
 
 /// What probing found of a meter; null where it was not probed.
-const ReadingProfile* probed(const std::optional<SensorProfile>& profile, const std::string& meter) {
-  if (!profile) return nullptr;
-  for (const auto& [name, reading] : {std::pair{"nvml-counter", &profile->counter}, {"nvml-average", &profile->average},
-                                      {"nvml-instant", &profile->instant}, {"nvml-samples", &profile->samples}}) {
+const ReadingProfile* probed(const SensorProfile& profile, const std::string& meter) {
+  for (const auto& [name, reading] : {std::pair{"nvml-counter", &profile.counter}, {"nvml-average", &profile.average},
+                                      {"nvml-instant", &profile.instant}, {"nvml-samples", &profile.samples}}) {
     if (meter == name && *reading) return &**reading;
   }
   return nullptr;
 }
 
-json meters_of(const DeviceInfo& device, const std::string& library, const std::optional<SensorProfile>& profile,
-               json& unknown) {
+json meters_of(const DeviceInfo& device, const std::string& library, json& unknown) {
   json meters = json::array();
   std::string why_not;
   for (const auto& meter : nvml_meters(device.uuid, device.pci, &why_not, library)) {
     json entry = {{"name", meter.name}, {"quantities", meter.quantities}, {"period_s", nullptr}, {"window_s", nullptr},
                   {"duty", nullptr}};
-    if (const ReadingProfile* reading = probed(profile, meter.name)) {
-      entry["period_s"] = reading->period;
-      entry["window_s"] = or_null(reading->window);
-      entry["duty"] = or_null(reading->duty);
-    }
     meters.push_back(std::move(entry));
   }
   if (!why_not.empty()) unknown.push_back(why_not);
@@ -47,6 +39,17 @@ json meters_of(const DeviceInfo& device, const std::string& library, const std::
 }
 
 }  // namespace
+
+void add_profile(json& details, const SensorProfile& profile) {
+  details["sensors"] = {{"profile", to_json(profile)}, {"in_words", in_words(profile)}};
+  for (auto& meter : details.at("meters")) {
+    const ReadingProfile* reading = probed(profile, meter.at("name"));
+    if (reading == nullptr) continue;
+    meter["period_s"] = reading->period;
+    meter["window_s"] = or_null(reading->window);
+    meter["duty"] = or_null(reading->duty);
+  }
+}
 
 json device_details(const DeviceInfo& device) {
   json details = {{"meters", json::array()},
@@ -58,8 +61,8 @@ json device_details(const DeviceInfo& device) {
   json unknown = json::array();
   const std::string library = device.simulated ? simulation_library() : "";
   const auto profile = load_profile(device.board(), device.driver, profile_folder());
-  details["meters"] = meters_of(device, library, profile, unknown);
-  if (profile) details["sensors"] = {{"profile", to_json(*profile)}, {"in_words", in_words(*profile)}};
+  details["meters"] = meters_of(device, library, unknown);
+  if (profile) add_profile(details, *profile);
   try {
     const auto board = open_nvml_board(device.uuid, device.pci, library);
     details.update(edge_json(with_system_server(board->capabilities())));

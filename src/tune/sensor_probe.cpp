@@ -110,7 +110,11 @@ json probe_sensors_here(const SensorProbeRequest& request,
   profile.made = utc_timestamp();
   profile.simulated = info.simulated;
   json reply = {{"profile", to_json(profile)}};
-  reply["file"] = save_profile(profile, profile_folder()).string();
+  try {
+    reply["file"] = save_profile(profile, profile_folder()).string();
+  } catch (const RunError& error) {
+    reply["not_kept"] = error.what();  // what was found is worth its time all the same
+  }
   if (request.table) {
     on_progress("switching a load on and off for the table");
     DutyTableOptions table;

@@ -14,7 +14,8 @@ struct SensorProbeRequest {
 };
 
 /// Opens the device and probes it; keeps the profile in profile_folder(). Called in a worker process, for it holds a
-/// context on the device. `profile`, `file` and, where asked for, `table` as JSON.
+/// context on the device. `profile`, `file` (where it could not be written, `not_kept`: why) and, where asked for,
+/// `table` as JSON.
 /// @throws DeviceError where the device has no power sensors that could be read.
 nlohmann::json probe_sensors_here(const SensorProbeRequest& request,
                                   const std::function<void(const std::string&)>& on_progress);

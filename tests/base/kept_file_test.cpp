@@ -6,13 +6,17 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
+#include "base/error.hpp"
 #include "base/file.hpp"
 
 namespace wattune {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr KeptKind kind = {"thing", "WATTUNE_THING_DIR", "things", "wattune thing"};
 
 class KeptFileTest : public ::testing::Test {
  protected:
@@ -37,6 +41,33 @@ TEST_F(KeptFileTest, IsReplacedAsAWholeAndLeavesNothingBeside) {
 TEST_F(KeptFileTest, WhatCannotBeWrittenIsTold) {
   std::ofstream(folder_ / "plain") << "no folder";
   EXPECT_TRUE(replace_file(folder_ / "plain" / "a.json", "text"));
+}
+
+TEST_F(KeptFileTest, JsonIsKeptForABoardAndDriverAndReadBack) {
+  const nlohmann::json object = {{"a", 1}};
+  const fs::path file = keep_json(kind, folder_, "GPU-1", "550", object);
+  EXPECT_EQ(file, kept_file(folder_, "GPU-1", "550"));
+  EXPECT_EQ(read_kept_json(kind, file), object);
+  EXPECT_EQ(passed_over_text(kind, "a.json", "it is odd"), "the thing 'a.json' is not used: it is odd; 'wattune thing' makes it anew");
+}
+
+TEST_F(KeptFileTest, WhatCannotBeKeptNamesFileAndVariable) {
+  std::ofstream(folder_ / "plain") << "no folder";
+  for (const fs::path& folder : {folder_ / "plain", fs::path()}) {
+    try {
+      keep_json(kind, folder, "GPU-1", "550", {});
+      FAIL();
+    } catch (const RunError& error) {
+      EXPECT_NE(std::string(error.what()).find("WATTUNE_THING_DIR"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find(folder.string()), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST_F(KeptFileTest, WhatIsNoJsonOrNoFileIsRefused) {
+  std::ofstream(folder_ / "torn.json") << "{\"a\": ";
+  EXPECT_THROW(read_kept_json(kind, folder_ / "torn.json"), UsageError);
+  EXPECT_THROW(read_kept_json(kind, folder_), UsageError);
 }
 
 TEST_F(KeptFileTest, TheFolderIsTheOneThatAVariableNames) {

@@ -112,6 +112,18 @@ TEST_F(CalibrationStoreTest, DamagedFilesCountAsIfTheyWereNotThere) {
   EXPECT_FALSE(find_calibration("GPU-1", "550", "A board", true, folder_ / "missing"));
 }
 
+TEST_F(CalibrationStoreTest, ADamagedFileOfThisBoardIsToldOf) {
+  const fs::path file = folder_ / "GPU-1_550.json";
+  std::ofstream(file) << R"({"format": 1)";
+  save_calibration(sampled_board("GPU-2"), folder_);
+  std::string problem;
+  EXPECT_TRUE(find_calibration("GPU-1", "550", "A board", true, folder_, &problem)) << "another board of the model stands in";
+  EXPECT_THAT(problem, testing::AllOf(HasSubstr(file.string()), HasSubstr("'wattune calibrate' makes it anew")));
+  problem.clear();
+  EXPECT_FALSE(find_calibration("GPU-1", "551", "Another board", true, folder_, &problem));
+  EXPECT_EQ(problem, "") << "other boards' files are not this one's";
+}
+
 TEST_F(CalibrationStoreTest, AFolderThatCannotBeWrittenIsAnErrorThatSaysWhatToDo) {
   std::ofstream(folder_ / "plain") << "no folder";
   try {

@@ -56,8 +56,28 @@ TEST_F(KeptProfile, is_as_if_it_were_not_there_where_it_is_damaged_or_of_another
     const auto patch = nlohmann::json::parse(change, nullptr, false);
     if (patch.is_object()) object.merge_patch(patch);
     std::ofstream(file) << (patch.is_object() ? object.dump() : std::string(change));
-    EXPECT_FALSE(load_profile("GPU-11111111-2222", "580.65", folder_)) << change;
+    std::string problem;
+    EXPECT_FALSE(load_profile("GPU-11111111-2222", "580.65", folder_, &problem)) << change;
+    EXPECT_THAT(problem, testing::AllOf(HasSubstr(file.string()), HasSubstr("'wattune devices --probe' makes it anew"))) << change;
   }
+}
+
+TEST_F(KeptProfile, that_is_whole_or_not_there_is_no_problem) {
+  std::string problem;
+  EXPECT_FALSE(load_profile("GPU-11111111-2222", "580.65", folder_, &problem));
+  save_profile(h200(), folder_);
+  EXPECT_TRUE(load_profile("GPU-11111111-2222", "580.65", folder_, &problem));
+  EXPECT_EQ(problem, "");
+}
+
+TEST_F(KeptProfile, of_another_board_under_this_name_is_told) {
+  const auto file = save_profile(h200(), folder_);
+  auto object = to_json(h200());
+  object["driver"] = "590.00";
+  std::ofstream(file) << object.dump();
+  std::string problem;
+  EXPECT_FALSE(load_profile("GPU-11111111-2222", "580.65", folder_, &problem));
+  EXPECT_THAT(problem, HasSubstr("it is of board GPU-11111111-2222 under driver 590.00"));
 }
 
 TEST_F(KeptProfile, says_where_it_could_not_be_written_and_what_to_set) {
