@@ -323,14 +323,10 @@ Coverage coverage_of(const Results& results) {
   Coverage coverage{grid.cells.size(), settings.size() * variants.size(), std::nullopt};
   // Only a journal lists all values and restrictions.
   if (results.format != ResultFormat::journal || results.header.problem_hash.empty()) return coverage;
-  std::vector<Parameter> parameters;
-  for (std::size_t i = 0; i < results.header.parameter_names.size(); ++i) {
-    parameters.push_back({results.header.parameter_names[i], results.header.parameter_values[i]});
-  }
   std::vector<Restriction> restrictions;
   for (const auto& expression : results.header.restrictions) restrictions.push_back({expression, "restrictions of the results"});
   try {
-    coverage.valid = SearchSpace::build(std::move(parameters), std::move(restrictions)).size();
+    coverage.valid = SearchSpace::build(parameters_of(results), std::move(restrictions)).size();
   } catch (const UsageError&) {
     coverage.valid.reset();  // too tangled to be counted
   }
@@ -341,7 +337,7 @@ std::vector<ComparedMethod> enumerate_methods(const Results& results, const Comp
   const bool has_objective = std::ranges::any_of(results.evaluations, [&](const Evaluation& evaluation) {
     return objective_value(evaluation, options.efficiency).has_value();
   });
-  if (!has_objective) throw UsageError(fmt::format("no evaluation of these results has '{}'", options.efficiency.name));
+  if (!has_objective) throw UsageError(why_none_has(results, options.efficiency.name));
   Enumeration enumeration(results, options);
   std::vector<ComparedMethod> compared;
   for (const auto& method : method_descriptions()) compared.push_back(enumeration.compare(method));

@@ -7,18 +7,6 @@
 
 namespace wattune {
 
-namespace {
-
-std::vector<Parameter> parameters_of(const Results& results) {
-  std::vector<Parameter> parameters;
-  for (std::size_t i = 0; i < results.header.parameter_names.size(); ++i) {
-    parameters.push_back({results.header.parameter_names[i], results.header.parameter_values[i]});
-  }
-  return parameters;
-}
-
-}  // namespace
-
 SettingGrid::SettingGrid(const Results& results, const std::vector<ParameterKind>& kinds)
     : axes(parameters_of(results), kinds) {
   std::unordered_map<std::string, std::size_t> variants;

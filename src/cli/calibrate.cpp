@@ -33,7 +33,9 @@ struct Shown {
 
 std::optional<Shown> stored(const std::string& device) {
   const DeviceInfo info = find_device(device);
-  auto known = find_calibration(info.board(), info.driver, info.name, info.simulated, calibration_folder());
+  std::string problem;
+  auto known = find_calibration(info.board(), info.driver, info.name, info.simulated, calibration_folder(), &problem);
+  if (!problem.empty()) say("wattune: warning: {}: {}\n", info.id, problem);
   if (!known) {
     throw UsageError(fmt::format("--stored: there is no calibration of {} ({}) in '{}'; 'wattune calibrate --device {} "
                                  "--allow-settings' makes one",

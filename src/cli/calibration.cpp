@@ -4,14 +4,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/duration.hpp"
 #include "base/error.hpp"
 #include "cli/say.hpp"
+#include "cli/sensors.hpp"
 #include "kernels/sources.hpp"
 #include "sensor/profile.hpp"
 #include "settings/command.hpp"
 #include "settings/voltage.hpp"
 #include "tune/calibrate.hpp"
-#include "tune/sensor_probe.hpp"
 #include "tune/worker_client.hpp"
 
 namespace wattune::cli {
@@ -23,11 +24,11 @@ constexpr double probe_seconds = 40;
 /// Energy is estimated by what the sensors are known to do: that comes first.
 void probe_where_unknown(const DeviceInfo& device) {
   if (load_profile(device.board(), device.driver, profile_folder())) return;
-  say("{}: its power sensors are not known yet: probing them first, about {:g} s\n", device.id,
-      probe_seconds);
+  warn_of_unused_profile(device);
+  say("{}: its power sensors are not known yet: probing them first, about {}\n", device.id,
+      format_duration(probe_seconds));
   try {
-    const auto found = probe_sensors_of({device.id}, [&](const std::string& text) { say("{}: {}\n", device.id, text); });
-    say("{}: kept in {}\n", device.id, found.at("file").get<std::string>());
+    probe_and_tell({device.id});
   } catch (const RunError& error) {
     say("wattune: warning: {}\n", error.what());
   }
@@ -73,8 +74,8 @@ std::optional<Calibration> make_calibration(const CalibrationRequest& request, c
   const std::shared_ptr<SettingsClient> settings = open_settings(request.device, {Setting::sm_clock}, request.settings);
   const bool simulated = settings->capabilities().simulated;
   const CalibrationOptions options = options_of(request, surroundings, simulated);
-  say("Calibrating {} ({}{}): two kernels at {} clocks, about {:.0f} s{}\n", request.device, settings->capabilities().name,
-      simulated ? ", simulated" : "", options.count, calibration_seconds(options), simulated ? " of its time" : "");
+  say("Calibrating {} ({}{}): two kernels at {} clocks, about {}{}\n", request.device, settings->capabilities().name,
+      simulated ? ", simulated" : "", options.count, format_duration(calibration_seconds(options)), simulated ? " of its time" : "");
   if (request.probe) probe_where_unknown(find_device(request.device));
   if (!settings->acquire(request.settings.wait_seconds, surroundings.interrupt.fd())) return std::nullopt;
   const auto calibration = calibrate(settings, options);
@@ -87,7 +88,9 @@ std::optional<Calibration> make_calibration(const CalibrationRequest& request, c
 std::optional<Calibration> obtain_calibration(const CalibrationRequest& request, const SettingsClient& settings,
                                               const CalibrationSurroundings& surroundings) {
   const Capabilities& board = settings.capabilities();
-  auto known = find_calibration(board.uuid, board.driver, board.name, board.simulated, calibration_folder());
+  std::string problem;
+  auto known = find_calibration(board.uuid, board.driver, board.name, board.simulated, calibration_folder(), &problem);
+  if (!problem.empty()) say("wattune: warning: {}: {}\n", request.device, problem);
   if (!known) {
     say("{} has not been calibrated yet; its clocks follow from that\n", request.device);
     return make_calibration(request, surroundings);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/interrupt.hpp"
 #include "problem/problem.hpp"
 #include "space/search_space.hpp"
 #include "strategy/strategy.hpp"
@@ -71,6 +72,7 @@ struct TuneArguments {
   SettingChoice settings;
   std::string voltage_command;  ///< empty: the default; "none": none
   bool quiet = false;           ///< no summary
+  std::vector<std::string> given;  ///< names of the options on the command line, by their long forms: "--clocks"
 };
 /// What a run has found, for commands that make several.
 struct TuneOutcome {
@@ -83,7 +85,8 @@ struct TuneOutcome {
   bool interrupted = false;
 };
 /// @param outcome filled as far as the run came, where it is not null
-int run_tune(TuneArguments arguments, TuneOutcome* outcome = nullptr);
+/// @param interrupt of a command that makes several runs; null: the run's own
+int run_tune(TuneArguments arguments, TuneOutcome* outcome = nullptr, const Interrupt* interrupt = nullptr);
 
 struct CalibrateArguments {
   std::string device;  ///< empty: the best CUDA GPU

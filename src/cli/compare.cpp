@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -11,7 +12,9 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/method_comparison.hpp"
+#include "base/duration.hpp"
 #include "base/error.hpp"
+#include "cli/recorded.hpp"
 #include "cli/replay_device.hpp"
 #include "cli/say.hpp"
 #include "report/format.hpp"
@@ -206,7 +209,7 @@ void print_common(const CommonClock& common, const std::vector<std::string>& fil
 }
 
 std::string title_of(const Comparison& comparison, const Objective& efficiency) {
-  const std::string what = fmt::format("{} {}", efficiency.direction == Direction::minimize ? "minimize" : "maximize", efficiency.name);
+  const std::string what = to_string(efficiency);
   const std::string device = comparison.device.empty() ? "" : " on " + comparison.device;
   if (comparison.file.empty()) return fmt::format("Methods{}, {}", device, what);
   if (!comparison.enumerated) return fmt::format("Runs of methods{}, {}", device, what);
@@ -226,8 +229,7 @@ std::size_t combinations_of(const Results& results) {
 }
 
 Results read_completed(const std::string& file) {
-  Results results = read_results(file);
-  for (const auto& note : results.notes) say("wattune: warning: {}: {}\n", file, note);
+  Results results = read_recorded(file);
   complete_energy(results);
   return results;
 }
@@ -276,7 +278,7 @@ Comparison compare_file(const CompareArguments& arguments, const std::string& fi
 void print_all(const CompareArguments& arguments, const std::vector<Comparison>& comparisons, const std::optional<CommonClock>& common,
                const Objective& efficiency) {
   if (arguments.json) {
-    json object = {{"objective", efficiency.name}, {"direction", efficiency.direction == Direction::minimize ? "minimize" : "maximize"}};
+    json object = {{"objective", efficiency.name}, {"direction", to_string(efficiency.direction)}};
     object.update(to_json(comparisons.front(), efficiency));
     if (comparisons.size() > 1) {
       object["files"] = json::array();
@@ -380,10 +382,11 @@ void take_error(MethodRun& run, const MethodDescription& method, const Compariso
   take_partial(run, method.name, options, lacks_settings ? "clocks cannot be set" : error.what());
 }
 
-MethodRun run_method(const TuneArguments& arguments, const MethodDescription& method, ComparisonOptions& options) {
+MethodRun run_method(const TuneArguments& arguments, const MethodDescription& method, const Interrupt& interrupt,
+                     ComparisonOptions& options) {
   MethodRun run;
   try {
-    run.code = run_tune(arguments, &run.outcome);
+    run.code = run_tune(arguments, &run.outcome, &interrupt);
   } catch (const Error& error) {
     take_error(run, method, options, error);
     return run;
@@ -404,6 +407,7 @@ int compare_by_running(const CompareArguments& arguments) {
   const fs::path problem = arguments.inputs.front();
   const fs::path folder = arguments.tune.output.empty() ? problem.parent_path() / (problem.stem().string() + "-wattune-compare")
                                                         : fs::path(arguments.tune.output);
+  const Interrupt interrupt;  // from the first run to the last, with what lies between
   Comparison comparison;
   ComparisonOptions options;
   int code = static_cast<int>(ExitCode::done);
@@ -412,6 +416,11 @@ int compare_by_running(const CompareArguments& arguments) {
   std::exception_ptr stopped_by;
   for (const auto& method : method_descriptions()) {
     if (!is_wanted(arguments, method.name)) continue;
+    if (interrupt.signal() != 0) {
+      say("wattune: interrupted before {}\n", method.name);
+      code = static_cast<int>(ExitCode::interrupted);
+      break;
+    }
     TuneArguments tune = arguments.tune;
     tune.problem = problem.string();
     tune.method = method.name;
@@ -419,7 +428,7 @@ int compare_by_running(const CompareArguments& arguments) {
     tune.output = (folder / method.name).string();
     tune.quiet = true;
     say("--- {}\n", method.name);
-    const MethodRun run = run_method(tune, method, options);
+    const MethodRun run = run_method(tune, method, interrupt, options);
     const auto& outcome = run.outcome;
     const bool had_clocks_denied = run.code == static_cast<int>(ExitCode::device) && !run.is_last;
     has_any_run = has_any_run || !run.error || had_clocks_denied || !outcome.evaluations.empty();
@@ -442,21 +451,11 @@ int compare_by_running(const CompareArguments& arguments) {
 
 /// Recorded results are what they are.
 void refuse_what_runs_take(const TuneArguments& tune) {
-  const TuneArguments defaults;
-  const auto& settings = tune.settings;
-  const std::pair<bool, std::string_view> given[] = {
-      {!tune.budget.empty(), "--budget"},
-      {settings.allowed, "--allow-settings"},
-      {tune.strategy != defaults.strategy, "--strategy"},
-      {tune.seed != defaults.seed, "--seed"},
-      {!tune.problem_size.empty(), "--problem-size"},
-      {!tune.output.empty(), "--output"},
-      {!settings.clocks.empty(), option_of(Setting::sm_clock)},
-      {!settings.memory_clocks.empty(), option_of(Setting::memory_clock)},
-      {!settings.power_limits.empty(), option_of(Setting::power_limit)},
-  };
-  for (const auto& [is_given, option] : given) {
-    if (is_given) throw UsageError(fmt::format("compare: {} is for runs: name the --device they are to be made on", option));
+  constexpr std::array applicable = {std::string_view("--method"),     std::string_view("--minimize"),     std::string_view("--maximize"),
+                                     std::string_view("--base-clock"), std::string_view("--common-clock"), std::string_view("--json")};
+  for (const auto& option : tune.given) {
+    if (std::ranges::find(applicable, option) != applicable.end()) continue;
+    throw UsageError(fmt::format("compare: {} is for runs: name the --device they are to be made on", option));
   }
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "cli/recorded.hpp"
 #include "cli/results_commands.hpp"
 #include "cli/say.hpp"
 #include "store/formats/results.hpp"
@@ -9,8 +10,7 @@ namespace wattune::cli {
 
 int run_convert(const ConvertArguments& arguments) {
   const ResultFormat format = arguments.to.empty() ? format_for(arguments.output) : result_format_from(arguments.to);
-  const Results results = read_results(arguments.input);
-  for (const auto& note : results.notes) say("wattune: warning: {}: {}\n", arguments.input, note);
+  const Results results = read_recorded(arguments.input);
   for (const auto& note : write_results(results, arguments.output, format)) say("wattune: note: {}\n", note);
   say("{} evaluations: {} ({}) -> {} ({})\n", results.evaluations.size(), arguments.input, to_string(results.format),
       arguments.output, to_string(format));

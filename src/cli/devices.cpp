@@ -8,10 +8,12 @@
 #include "base/error.hpp"
 #include "cli/commands.hpp"
 #include "cli/say.hpp"
+#include "cli/sensors.hpp"
 #include "report/table.hpp"
 #include "sensor/duty_table.hpp"
+#include "sensor/profile.hpp"
 #include "tune/backends.hpp"
-#include "tune/sensor_probe.hpp"
+#include "tune/device_details.hpp"
 #include "tune/wire.hpp"
 #include "tune/worker_client.hpp"
 
@@ -135,34 +137,26 @@ class Listing {
   std::string tables_;
 };
 
-/// Probes one device, telling on stderr what goes on. @return the table, where one was asked for, else null.
-json probe(const DeviceInfo& device, const DevicesArguments& arguments) {
-  say("{}: probing the power sensors; other work on the device would disturb it\n", device.id);
-  const json found = probe_sensors_of({device.id, arguments.probe_table, arguments.phase_seconds},
-                                      [&](const std::string& text) { say("{}: {}\n", device.id, text); });
-  say("{}: kept in {}\n", device.id, found.at("file").get<std::string>());
-  return found.value("table", json(nullptr));
-}
-
 /// Whether a device has sensors to probe: GPUs are listed by several backends, and are probed through the first.
 bool can_probe(const DeviceInfo& device, const std::string& wanted) {
   if (device.kind != "gpu" || (device.uuid.empty() && device.pci.empty())) return false;
   return device.backend == "cuda" || (!wanted.empty() && wanted != "all");
 }
 
-/// Those wanted, probed; their tables by device. @throws DeviceError where none can be probed.
+/// Those wanted, probed: what was found, by device. @throws DeviceError where none can be probed.
 std::map<std::string, json> probe_all(const DevicesArguments& arguments, const std::vector<std::string>& backends) {
-  std::map<std::string, json> tables;
+  std::map<std::string, json> probed;
   for (const auto& backend : find_devices(backends, discovery_timeout_seconds)) {
     for (const auto& device : backend.devices) {
       if (!means(arguments.device, device) || !can_probe(device, arguments.device)) continue;
-      tables[device.id] = probe(device, arguments);
+      say("{}: probing the power sensors; other work on the device would disturb it\n", device.id);
+      probed[device.id] = probe_and_tell({device.id, arguments.probe_table, arguments.phase_seconds});
     }
   }
-  if (tables.empty()) {
+  if (probed.empty()) {
     throw DeviceError("--probe: no GPU with power sensors that could be probed was found; 'wattune devices' lists what there is");
   }
-  return tables;
+  return probed;
 }
 
 }  // namespace
@@ -171,21 +165,30 @@ int run_devices(const DevicesArguments& arguments) {
   const std::string& wanted = arguments.device;
   std::vector<std::string> backends = backend_names();
   if (!wanted.empty() && wanted != "all") backends = {backend_of_device(wanted)};
-  std::map<std::string, json> tables;
-  if (arguments.probe || arguments.probe_table) tables = probe_all(arguments, backends);
+  std::map<std::string, json> probed;
+  if (arguments.probe || arguments.probe_table) probed = probe_all(arguments, backends);
   const auto found = find_devices(backends, discovery_timeout_seconds, true);
   Listing listing;
   std::string problems;
   std::vector<std::string> all;
   std::size_t listed = 0;
+  bool is_all_kept = true;
   for (const auto& backend : found) {
     if (!backend.problem.empty()) problems += fmt::format("{}: {}\n", backend.backend, backend.problem);
     for (std::size_t i = 0; i < backend.devices.size(); ++i) {
       all.push_back(backend.devices[i].id);
-      if (!means(wanted, backend.devices[i])) continue;
-      listing.add(backend.devices[i], json::parse(backend.details.at(i)));
-      const auto table = tables.find(backend.devices[i].id);
-      if (table != tables.end() && !table->second.is_null()) listing.add_table(table->first, table->second);
+      const DeviceInfo& device = backend.devices[i];
+      if (!means(wanted, device)) continue;
+      json details = json::parse(backend.details.at(i));
+      const auto now = probed.find(device.id);
+      if (now == probed.end()) {
+        warn_of_unused_profile(device);
+      } else {
+        add_profile(details, sensor_profile_from_json(now->second.at("profile")));
+        is_all_kept = is_all_kept && now->second.contains("file");
+      }
+      listing.add(device, details);
+      if (now != probed.end() && now->second.contains("table")) listing.add_table(device.id, now->second.at("table"));
       ++listed;
     }
   }
@@ -196,7 +199,8 @@ int run_devices(const DevicesArguments& arguments) {
                                   all.size() == 1 ? "is" : "are", fmt::join(all, ", ")));
   }
   if (listed == 0) throw DeviceError("no device was found; see above what each backend lacks");
-  return static_cast<int>(ExitCode::done);
+  // What was found is shown, but the next run will not know it.
+  return static_cast<int>(is_all_kept ? ExitCode::done : ExitCode::run_failed);
 }
 
 }  // namespace wattune::cli

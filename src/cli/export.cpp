@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "cli/recorded.hpp"
 #include "cli/results_commands.hpp"
 #include "cli/say.hpp"
 #include "report/json.hpp"
@@ -34,11 +35,10 @@ void keep_better(std::vector<Tuned>& tuned, Tuned candidate) {
 int run_export(const ExportArguments& arguments) {
   std::vector<Tuned> tuned;
   for (const auto& input : arguments.inputs) {
-    const Results results = read_results(input);
-    for (const auto& note : results.notes) say("wattune: warning: {}: {}\n", input, note);
+    const Results results = read_recorded(input);
     const Objective objective = objectives_of(results, arguments.minimize, arguments.maximize).front();
     auto best = best_of(results, objective);
-    if (!best) throw UsageError(fmt::format("'{}': no evaluation has '{}'", input, objective.name));
+    if (!best) throw UsageError(fmt::format("{}: {}", input, why_none_has(results, objective.name)));
     keep_better(tuned, std::move(*best));
   }
   const std::string text = arguments.header ? tuned_header(tuned) : json_text(to_json(tuned));

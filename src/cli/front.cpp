@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "cli/recorded.hpp"
 #include "cli/results_commands.hpp"
 #include "cli/say.hpp"
 #include "report/format.hpp"
@@ -37,6 +38,13 @@ std::vector<Objective> choose_objectives(const FrontArguments& arguments, const 
     }
   }
   return objectives;
+}
+
+/// "energy and time".
+std::string names_text(const std::vector<Objective>& objectives) {
+  std::string text;
+  for (const auto& objective : objectives) text += (text.empty() ? "" : " and ") + objective.name;
+  return text;
 }
 
 void print_json(const Results& results, const Front& front) {
@@ -84,32 +92,15 @@ void print_csv(const Results& results, const Front& front, const std::vector<std
 }
 
 void print_table(const Results& results, const Front& front, std::size_t most) {
-  const JournalHeader& header = results.header;
+  std::vector<std::string> quantities;
+  for (const auto& objective : front.objectives) quantities.push_back(objective.name);
+  const RecordedColumns recorded(results, std::move(quantities), results.evaluations[front.members.front().index]);
   std::vector<Table::Column> columns = {{"#", Table::Align::right}, "on the front"};
-  std::vector<Scale> scales;
-  for (const auto& objective : front.objectives) {
-    const Quantity& first = results.evaluations[front.members.front().index].quantities.at(objective.name);
-    scales.push_back(scale_for(first.value, first.unit));
-    const auto& unit = scales.back().unit;
-    columns.emplace_back(
-        unit.empty() || unit == objective.name ? objective.name : fmt::format("{} [{}]", objective.name, unit),
-        Table::Align::right);
-  }
-  std::vector<std::size_t> parameters;
-  for (std::size_t i = 0; i < header.parameter_names.size(); ++i) {
-    if (header.parameter_values[i].size() < 2) continue;
-    parameters.push_back(i);
-    columns.emplace_back(printable(header.parameter_names[i]), Table::Align::right);
-  }
+  recorded.add_to(columns);
   Table table(std::move(columns));
   for (const std::size_t place : front_places(front, most)) {
-    const Evaluation& evaluation = results.evaluations[front.members[place].index];
     std::vector<std::string> cells = {fmt::format("{}", place + 1), front_mark(front, place)};
-    for (std::size_t i = 0; i < front.objectives.size(); ++i) {
-      const Quantity& quantity = evaluation.quantities.at(front.objectives[i].name);
-      cells.push_back(format_number(quantity.value, scales[i], quantity.stderr_value));
-    }
-    for (const std::size_t i : parameters) cells.push_back(printable(evaluation.configuration[i].str()));
+    recorded.add_to(cells, results.evaluations[front.members[place].index], true);
     table.add_row(std::move(cells));
   }
   fmt::print("{}", table.text());
@@ -118,18 +109,12 @@ void print_table(const Results& results, const Front& front, std::size_t most) {
 }  // namespace
 
 int run_front(const FrontArguments& arguments) {
-  const Results results = read_results(arguments.input);
-  for (const auto& note : results.notes) say("wattune: warning: {}: {}\n", arguments.input, note);
-  const bool any_ok =
-      std::any_of(results.evaluations.begin(), results.evaluations.end(), [](const auto& e) { return e.ok(); });
-  if (!any_ok)
-    throw UsageError(fmt::format("{}: no evaluation succeeded, so there is no Pareto front", arguments.input));
+  const Results results = read_recorded(arguments.input);
   const auto objectives = choose_objectives(arguments, results);
   const auto rivals = competing(results.evaluations);
   const Front front = analyse_front(results.evaluations, rivals, objectives);
   if (front.members.empty()) {
-    throw UsageError(fmt::format("{}: no evaluation has {} and {}", arguments.input, objectives[0].name,
-                                 objectives.size() == 2 ? objectives[1].name : "all the others"));
+    throw UsageError(fmt::format("{}: {}", arguments.input, why_none_has(results, names_text(objectives))));
   }
   if (!front.errors_known)
     say("wattune: note: standard errors are not recorded everywhere; those that are missing count as 0\n");

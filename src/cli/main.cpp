@@ -386,6 +386,15 @@ void add_wattuned(CLI::App& app, WattunedArguments& arguments) {
   command->footer("Example:\n  wattune wattuned --config /etc/wattune/wattuned.json");
 }
 
+/// The options that the command line names, as opposed to those that have the same value by default.
+std::vector<std::string> options_given(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() > 0 && option->nonpositional()) names.push_back(option->get_name());
+  }
+  return names;
+}
+
 int run(int argc, char** argv) {
   CLI::App app("wattune tunes GPU kernels for energy and speed.", "wattune");
   app.set_version_flag("--version", std::string("wattune ") + WATTUNE_VERSION);
@@ -428,11 +437,15 @@ int run(int argc, char** argv) {
   if (app.got_subcommand("devices")) return run_devices(devices);
   if (app.got_subcommand("space")) return run_space(space);
   if (app.got_subcommand("calibrate")) return run_calibrate(calibrate);
-  if (app.got_subcommand("compare")) return run_compare(compare);
+  if (app.got_subcommand("compare")) {
+    compare.tune.given = options_given(*app.get_subcommand("compare"));
+    return run_compare(compare);
+  }
   if (app.got_subcommand("restore")) return run_restore(restore);
   if (app.got_subcommand("run")) return run_run(run_arguments);
   if (app.got_subcommand("wattuned")) return run_wattuned(wattuned);
   if (const auto code = results.run(app)) return *code;
+  tune.given = options_given(*app.get_subcommand("tune"));
   return run_tune(tune);
 }
 

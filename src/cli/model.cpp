@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "cli/model_report.hpp"
+#include "cli/recorded.hpp"
 #include "cli/results_commands.hpp"
 #include "cli/say.hpp"
 #include "model/recorded_power.hpp"
@@ -64,9 +65,8 @@ int run_model(const ModelArguments& arguments) {
   const double width = parse_width(arguments.width, "--width");
   RecordedPowerChoice choice{arguments.clock, arguments.power, arguments.voltage, {}};
   for (const auto& condition : arguments.where) choice.where.push_back(parse_condition(condition));
-  const Results results = read_results(arguments.input);
+  const Results results = read_recorded(arguments.input);
   const RecordedPower recorded = recorded_power(results, choice, arguments.input);
-  for (const auto& note : results.notes) say("wattune: warning: {}: {}\n", arguments.input, note);
   for (const auto& note : recorded.notes) say("wattune: {}: {}\n", arguments.input, note);
   ModelReport report;
   report.device = results.header.device_name;
@@ -75,7 +75,11 @@ int run_model(const ModelArguments& arguments) {
   report.clock = recorded.clock;
   report.power = recorded.power;
   report.voltage = recorded.voltage;
-  report.fit = fit_power_model(recorded.samples, form);
+  try {
+    report.fit = fit_power_model(recorded.samples, form);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", arguments.input, error.what()));
+  }
   report.sampled = sampled_range(recorded);
   report.supported = supported_clocks(arguments, recorded);
   report.width = width;

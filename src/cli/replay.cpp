@@ -8,13 +8,16 @@
 
 #include "analysis/search_quality.hpp"
 #include "base/clock.hpp"
+#include "base/duration.hpp"
 #include "base/error.hpp"
+#include "cli/recorded.hpp"
 #include "cli/results_commands.hpp"
 #include "cli/say.hpp"
 #include "method/method.hpp"
 #include "report/format.hpp"
 #include "report/json.hpp"
 #include "report/table.hpp"
+#include "result/order.hpp"
 
 namespace wattune::cli {
 
@@ -137,7 +140,7 @@ json report_json(const Report& report) {
   return {{"device_name", report.results.header.device_name},
           {"problem", report.results.header.problem_name},
           {"objective", quality.objective().name},
-          {"direction", quality.objective().direction == Direction::minimize ? "minimize" : "maximize"},
+          {"direction", to_string(quality.objective().direction)},
           {"optimum", quality.optimum()},
           {"optimum_unit", quality.best().quantities.at(quality.objective().name).unit},
           {"optimum_configuration", std::move(configuration)},
@@ -170,8 +173,7 @@ std::string percent(double share) { return fmt::format("{:.2f}", 100 * share); }
 void print_tables(const Report& report) {
   const auto& quality = report.quality;
   const Quantity& optimum = quality.best().quantities.at(quality.objective().name);
-  fmt::print("{} {}{}: best recorded {} at {}\n", quality.objective().direction == Direction::minimize ? "minimize" : "maximize",
-             printable(quality.objective().name),
+  fmt::print("{}{}: best recorded {} at {}\n", printable(to_string(quality.objective())),
              report.results.header.device_name.empty() ? "" : " on " + printable(report.results.header.device_name),
              format_named(quality.objective().name, optimum),
              printable(format_configuration(quality.best().configuration, report.results.header.parameter_names)));
@@ -233,8 +235,7 @@ int run_replay(const ReplayArguments& arguments) {
                              : arguments.at.empty() ? 200
                                                     : *std::max_element(arguments.at.begin(), arguments.at.end());
   const auto at = choose_checkpoints(arguments, budget);
-  const Results results = read_results(arguments.input);
-  for (const auto& note : results.notes) say("wattune: warning: {}: {}\n", arguments.input, note);
+  const Results results = read_recorded(arguments.input);
   const auto objectives = objectives_of(results, arguments.minimize, arguments.maximize);
   const Recording recording(results, arguments.all_valid);
   if (recording.outside() > 0) {

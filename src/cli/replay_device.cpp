@@ -3,7 +3,6 @@
 #include "cli/replay_device.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -11,10 +10,14 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "base/hash.hpp"
 #include "base/interrupt.hpp"
+#include "cli/recorded.hpp"
+#include "cli/replay_options.hpp"
 #include "cli/say.hpp"
 #include "cli/tune_method.hpp"
+#include "cli/tune_run.hpp"
 #include "problem/quantities.hpp"
 #include "report/json.hpp"
 #include "report/summary.hpp"
@@ -29,20 +32,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view prefix = "replay:";
-constexpr double default_budget_seconds = 600;
-
-Results read_recorded(const std::string& file) {
-  Results results = read_results(file);
-  for (const auto& note : results.notes) say("wattune: warning: {}: {}\n", file, note);
-  return results;
-}
 
 /// The kernel's files need not be there: nothing is compiled.
-Problem read_space(const TuneArguments& arguments, const Results& results) {
+Problem read_space(const TuneArguments& arguments, const Results& results, const std::string& file) {
   ReadOptions options;
   options.space_only = true;
   if (!arguments.problem_size.empty()) options.problem_size = parse_problem_size(arguments.problem_size);
-  Problem problem = read_problem(arguments.problem, options);
+  const std::string text = read_file(arguments.problem, "the problem file");
+  Problem problem = parse_problem(text, arguments.problem, options);
+  check_problem_size(arguments, problem, results, file);
+  options.device_settings = recorded_settings(arguments, problem, results, file);
+  if (!options.device_settings.empty()) problem = parse_problem(text, arguments.problem, options);
   print_warnings(problem.warnings);
   add_built_in_metrics(problem, arguments.minimize);
   add_built_in_metrics(problem, arguments.maximize);
@@ -86,25 +86,6 @@ ConstraintSet choose_recorded_constraints(const TuneArguments& arguments, const 
   return conditions.empty() ? ConstraintSet() : ConstraintSet(conditions, problem, known, objectives);
 }
 
-Budget choose_replay_budget(const TuneArguments& arguments, const Problem& problem) {
-  Budget budget;
-  for (const auto& text : arguments.budget) budget = combine(budget, parse_budget(text));
-  if (arguments.budget.empty()) budget = problem.budget;
-  if (!budget.evaluations && !budget.seconds && !budget.fraction) budget.seconds = default_budget_seconds;
-  return budget;
-}
-
-fs::path choose_folder(const TuneArguments& arguments, const Problem& problem) {
-  const fs::path folder = arguments.output.empty() ? problem.file.parent_path() / (problem.file.stem().string() + "-wattune")
-                                                   : fs::path(arguments.output);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) {
-    throw UsageError(fmt::format("cannot write to the output folder '{}': {}; give another with -o", folder.string(), error.message()));
-  }
-  return folder;
-}
-
 /// The device that the results were recorded on, as far as they say.
 DeviceInfo recorded_device(const Results& results, const std::string& id) {
   DeviceInfo device;
@@ -121,32 +102,26 @@ DeviceInfo recorded_device(const Results& results, const std::string& id) {
 bool is_replay_device(const std::string& device) { return device.starts_with(prefix); }
 
 int run_tune_replayed(TuneArguments arguments) {
+  check_replay_options(arguments);
   if (!arguments.method.empty() && arguments.minimize.empty() && arguments.maximize.empty()) arguments.minimize = {"energy"};
-  if (arguments.host_watts) {
-    throw UsageError("--host-power: not with recorded results; define a metric of energy and time in the problem instead");
-  }
   const Interrupt interrupt;
   const std::string file = arguments.device.substr(prefix.size());
   const Results results = read_recorded(file);
-  const Problem problem = read_space(arguments, results);
+  const Problem problem = read_space(arguments, results, file);
   const auto objectives = method_objectives(arguments, choose_recorded_objectives(arguments, problem, results));
   const ConstraintSet constraints = choose_recorded_constraints(arguments, problem, results, objectives);
-  const Budget budget = choose_replay_budget(arguments, problem);
+  const Budget budget = choose_budget(arguments, problem);
   const auto space = build_space(problem);
   const Search search = make_search(arguments, problem, space, objectives, budget, constraints, nullptr);
   ReplayEvaluator evaluator(results, problem.parameter_names(), file);
   const DeviceInfo device = recorded_device(results, arguments.device);
   Journal journal =
-      Journal::open(choose_folder(arguments, problem), make_journal_header(problem, device, "none", arguments.strategy, arguments.seed));
+      Journal::open(choose_output(arguments, problem), make_journal_header(problem, device, "none", arguments.strategy, arguments.seed));
   for (const auto& note : journal.notes()) say("{}\n", note);
   for (const auto& warning : journal.before().warnings) say("wattune: warning: {}\n", warning);
-  std::vector<std::string> names;
-  for (const auto& objective : objectives) {
-    names.push_back((objective.direction == Direction::minimize ? "minimize " : "maximize ") + objective.name);
-  }
   say("Tuning '{}' on recorded results ({}{}): {}; {} of {} points valid, {} evaluations recorded; {}, seed {}; budget {}; "
       "output {}\n",
-      problem.name, file, device.name.empty() ? "" : ", " + device.name, fmt::join(names, ", "), to_string(space.size()),
+      problem.name, file, device.name.empty() ? "" : ", " + device.name, objectives_text(objectives), to_string(space.size()),
       to_string(space.cartesian()), results.evaluations.size(), search_text(arguments), arguments.seed, to_string(budget),
       journal.file().parent_path().string());
 
@@ -161,16 +136,8 @@ int run_tune_replayed(TuneArguments arguments) {
   options.interrupted = [&] { return interrupt.signal() != 0; };
   const TuneResult result = tune(problem, space, *search.strategy, evaluator, journal, options);
 
-  RunInfo run;
-  run.problem = problem.name;
-  run.device_id = device.id;
-  run.device_name = device.name;
-  run.board = device.uuid;
-  run.simulated = device.simulated;
-  run.space_size = space.size();
-  run.cartesian = space.cartesian();
-  run.strategy = arguments.strategy;
-  run.seed = arguments.seed;
+  RunInfo run = make_run_info(arguments, problem, space, device);
+  run.board = device.uuid;  // results that do not tell their board have none
   run.seconds = result.state.seconds;
   run.journal = journal.file().string();
   run.constraints = constraints;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "cli/recorded.hpp"
 #include "cli/results_commands.hpp"
 #include "cli/say.hpp"
 #include "problem/problem.hpp"
@@ -22,12 +23,6 @@ namespace wattune::cli {
 namespace {
 
 using nlohmann::json;
-
-Results read_and_warn(const std::string& file) {
-  Results results = read_results(file);
-  for (const auto& note : results.notes) say("wattune: warning: {}: {}\n", file, note);
-  return results;
-}
 
 void write_and_tell(const Results& results, const std::string& output, const std::string& to) {
   const ResultFormat format = to.empty() ? format_for(output) : result_format_from(to);
@@ -70,7 +65,7 @@ json show_json(const Results& results, const Objective& order, const std::vector
           {"objectives", results.objectives},
           {"quantities", quantity_names(results)},
           {"counts", count_outcomes(results)},
-          {"sorted_by", {{"name", order.name}, {"direction", order.direction == Direction::minimize ? "minimize" : "maximize"}}},
+          {"sorted_by", {{"name", order.name}, {"direction", to_string(order.direction)}}},
           {"evaluations", std::move(evaluations)},
           {"notes", results.notes}};
 }
@@ -91,38 +86,22 @@ void show_overview(const std::string& file, const Results& results) {
 }
 
 void show_table(const Results& results, const Objective& order, const std::vector<std::size_t>& rows) {
-  const JournalHeader& header = results.header;
-  // Parameters that take more than one value, and the quantities that all rows have, the one that sorts first.
-  std::vector<Table::Column> columns = {{"", Table::Align::right}};
+  // The quantities that all rows have, the one that sorts first.
+  constexpr std::size_t most_quantities = 6;
   std::vector<std::string> quantities = {order.name};
   for (const auto& name : quantity_names(results)) {
     const bool everywhere = std::all_of(rows.begin(), rows.end(), [&](std::size_t i) {
       return objective_value(results.evaluations[i], {name, Direction::minimize}).has_value();
     });
-    if (name != order.name && everywhere && quantities.size() < 6) quantities.push_back(name);
+    if (name != order.name && everywhere && quantities.size() < most_quantities) quantities.push_back(name);
   }
-  std::vector<Scale> scales;
-  for (const auto& name : quantities) {
-    const Quantity& first = results.evaluations[rows.front()].quantities.at(name);
-    scales.push_back(scale_for(first.value, first.unit));
-    const auto& unit = scales.back().unit;
-    columns.emplace_back(unit.empty() || unit == name ? name : fmt::format("{} [{}]", name, unit), Table::Align::right);
-  }
-  std::vector<std::size_t> parameters;
-  for (std::size_t i = 0; i < header.parameter_names.size(); ++i) {
-    if (header.parameter_values[i].size() < 2) continue;
-    parameters.push_back(i);
-    columns.emplace_back(printable(header.parameter_names[i]), Table::Align::right);
-  }
+  const RecordedColumns recorded(results, std::move(quantities), results.evaluations[rows.front()]);
+  std::vector<Table::Column> columns = {{"", Table::Align::right}};
+  recorded.add_to(columns);
   Table table(std::move(columns));
   for (std::size_t rank = 0; rank < rows.size(); ++rank) {
-    const Evaluation& evaluation = results.evaluations[rows[rank]];
     std::vector<std::string> cells = {fmt::format("{}", rank + 1)};
-    for (std::size_t q = 0; q < quantities.size(); ++q) {
-      const Quantity& quantity = evaluation.quantities.at(quantities[q]);
-      cells.push_back(format_number(quantity.value, scales[q]));
-    }
-    for (const std::size_t i : parameters) cells.push_back(printable(evaluation.configuration[i].str()));
+    recorded.add_to(cells, results.evaluations[rows[rank]], false);
     table.add_row(std::move(cells));
   }
   fmt::print("{}", table.text());
@@ -181,11 +160,11 @@ int run_merge(const MergeArguments& arguments) {
 }
 
 int run_show(const ShowArguments& arguments) {
-  const Results results = read_and_warn(arguments.input);
-  const bool any_ok = std::any_of(results.evaluations.begin(), results.evaluations.end(), [](const auto& e) { return e.ok(); });
+  const Results results = read_recorded(arguments.input);
+  const bool has_any = !quantity_names(results).empty();
   Objective order{"time", Direction::minimize};
   std::vector<std::size_t> rows;
-  if (any_ok) {
+  if (has_any) {
     order = choose_order(arguments, results);
     rows = ranked(results.evaluations, competing(results.evaluations), order);
     rows.resize(std::min(rows.size(), arguments.top));
@@ -199,7 +178,7 @@ int run_show(const ShowArguments& arguments) {
     show_table(results, order, rows);
     show_front(arguments, results);
   }
-  if (!any_ok) fmt::print("No evaluation succeeded.\n");
+  if (!has_any) fmt::print("Nothing to show: {}\n", why_none_has(results, "quantity"));
   return static_cast<int>(ExitCode::done);
 }
 
@@ -228,7 +207,7 @@ int run_check(const CheckArguments& arguments) {
 
 int run_drop_failed(const DropFailedArguments& arguments) {
   const auto outcomes = outcomes_named(arguments.kinds);
-  Results results = read_and_warn(arguments.input);
+  Results results = read_recorded(arguments.input);
   const std::size_t dropped = drop_failed(results, outcomes);
   write_and_tell(results, arguments.output, arguments.to);
   say("{} failed evaluations dropped, {} kept in {}\n", dropped, results.evaluations.size(), arguments.output);

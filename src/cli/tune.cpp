@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -15,7 +14,9 @@
 #include "cli/commands.hpp"
 #include "cli/replay_device.hpp"
 #include "cli/say.hpp"
+#include "cli/sensors.hpp"
 #include "cli/tune_method.hpp"
+#include "cli/tune_run.hpp"
 #include "cli/tune_settings.hpp"
 #include "evaluate/extensions.hpp"
 #include "report/json.hpp"
@@ -37,7 +38,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double default_budget_seconds = 600;
 /// Seldom enough to cost less than a hundredth of the time, also where it means another clock.
 constexpr double reference_every_seconds = 60;
 constexpr double reference_every_seconds_with_settings = 300;
@@ -88,42 +88,6 @@ std::optional<double> choose_abandon_factor(const TuneArguments& arguments, cons
   return !collects && safe ? std::optional(default_factor) : std::nullopt;
 }
 
-Budget choose_budget(const TuneArguments& arguments, const Problem& problem) {
-  Budget budget;
-  for (const auto& text : arguments.budget) budget = combine(budget, parse_budget(text));
-  if (arguments.budget.empty()) budget = problem.budget;
-  if (!budget.evaluations && !budget.seconds && !budget.fraction) budget.seconds = default_budget_seconds;
-  return budget;
-}
-
-fs::path choose_output(const TuneArguments& arguments, const Problem& problem) {
-  fs::path folder = arguments.output;
-  if (folder.empty()) folder = problem.file.parent_path() / (problem.file.stem().string() + "-wattune");
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) error = std::error_code(errno, std::generic_category());
-  if (error) {
-    throw UsageError(fmt::format("cannot write to the output folder '{}': {}; give another with -o", folder.string(),
-                                 error.message()));
-  }
-  return folder;
-}
-
-RunInfo make_run_info(const TuneArguments& arguments, const Problem& problem, const SearchSpace& space,
-                      const DeviceInfo& device) {
-  RunInfo run;
-  run.problem = problem.name;
-  run.device_id = device.id;
-  run.device_name = device.name;
-  run.board = device.board();
-  run.simulated = device.simulated;
-  run.space_size = space.size();
-  run.cartesian = space.cartesian();
-  run.strategy = arguments.strategy;
-  run.seed = arguments.seed;
-  return run;
-}
-
 /// Nothing was measured yet. Programs read a result all the same.
 int interrupted_early(const TuneArguments& arguments, const Chosen& chosen) {
   say("wattune: interrupted before the first evaluation\n");
@@ -143,14 +107,10 @@ int interrupted_early(const TuneArguments& arguments, const Chosen& chosen) {
 void print_first_line(const Problem& problem, const SearchSpace& space, const DeviceInfo& device,
                       const std::vector<Objective>& objectives, const Budget& budget, const std::string& meter,
                       const fs::path& folder, const TuneArguments& arguments) {
-  std::vector<std::string> names;
-  if (arguments.verify_only) names.emplace_back("verify only");
-  for (const auto& objective : arguments.verify_only ? std::vector<Objective>() : objectives) {
-    names.push_back((objective.direction == Direction::minimize ? "minimize " : "maximize ") + objective.name);
-  }
+  const std::string what = arguments.verify_only ? "verify only" : objectives_text(objectives);
   say(
       "Tuning '{}' on {} ({}): {}; {} of {} points valid; {}, seed {}; budget {}; meter {}; output {}\n",
-      problem.name, device.id, device.name + (device.simulated ? ", simulated" : ""), fmt::join(names, ", "), to_string(space.size()),
+      problem.name, device.id, device.name + (device.simulated ? ", simulated" : ""), what, to_string(space.size()),
       to_string(space.cartesian()), search_text(arguments), arguments.seed, to_string(budget), meter,
       folder.string());
 }
@@ -266,10 +226,11 @@ void tell_outcome(const Problem& problem, const DeviceInfo& device, const std::v
 
 }  // namespace
 
-int run_tune(TuneArguments arguments, TuneOutcome* outcome) {
+int run_tune(TuneArguments arguments, TuneOutcome* outcome, const Interrupt* shared_interrupt) {
   resolve_clocks_method(arguments);
   if (is_replay_device(arguments.device)) return run_tune_replayed(std::move(arguments));
-  const Interrupt interrupt;
+  std::optional<Interrupt> own_interrupt;
+  const Interrupt& interrupt = shared_interrupt != nullptr ? *shared_interrupt : own_interrupt.emplace();
   const double began = monotonic_seconds();
   choose_budget(arguments, Problem{});  // a faulty --budget is told before anything is looked for
   Chosen chosen = choose(arguments);
@@ -320,6 +281,7 @@ int run_tune(TuneArguments arguments, TuneOutcome* outcome) {
   LiveEvaluator evaluator(problem, chosen.text, live);
   const auto device = evaluator.start(interrupt.fd());
   if (!device) return interrupted_early(arguments, chosen);
+  if (live.energy) warn_of_unused_profile(*device);
   Journal journal = Journal::open(folder, make_journal_header(problem, *device, evaluator.meter(), arguments.strategy, arguments.seed));
   print_first_line(problem, space, *device, objectives, budget, evaluator.meter(), folder, arguments);
   for (const auto& note : journal.notes()) say("{}\n", note);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -18,6 +19,9 @@ namespace wattune {
 namespace {
 
 constexpr double hz_per_mhz = 1e6;
+/// No core runs below or above.
+constexpr double lowest_volts = 0.2;
+constexpr double highest_volts = 5;
 constexpr const char* requested_clock = "nvml_gr_clock";
 /// Stands for energy / time, where no power is recorded.
 constexpr const char* derived_power = "energy / time";
@@ -28,6 +32,8 @@ class PowerReader {
       : results_(results), names_(results.header.parameter_names), quantities_(quantity_names(results)), choice_(choice), file_(file) {}
 
   RecordedPower read() {
+    const bool any_ok = std::any_of(results_.evaluations.begin(), results_.evaluations.end(), [](const auto& e) { return e.ok(); });
+    if (!any_ok) fail(why_none_has(results_, choice_.power.empty() ? "power" : choice_.power));
     choose_clock();
     choose_power();
     choose_voltage();
@@ -47,7 +53,7 @@ class PowerReader {
   [[noreturn]] void fail(const std::string& what) const { throw UsageError(fmt::format("'{}': {}", file_, what)); }
 
   [[nodiscard]] std::string what_there_is() const {
-    if (quantities_.empty()) return fmt::format("no evaluation has any quantity; the parameters are: {}", fmt::join(names_, ", "));
+    if (quantities_.empty()) return fmt::format("no quantities; parameters: {}", fmt::join(names_, ", "));
     return fmt::format("quantities: {}; parameters: {}", fmt::join(quantities_, ", "), fmt::join(names_, ", "));
   }
 
@@ -119,11 +125,33 @@ class PowerReader {
 
   void choose_voltage() {
     if (choice_.voltage == "none") return;
-    if (!choice_.voltage.empty()) {
-      out_.voltage = named_by_user("--voltage", choice_.voltage);
-      return;
+    const bool named = !choice_.voltage.empty();
+    out_.voltage = named ? named_by_user("--voltage", choice_.voltage)
+                         : first_of({"gr_voltage", "core_voltage", "voltage"}).value_or("");
+    if (out_.voltage.empty()) return;
+    const std::string problem = problem_with_voltage(out_.voltage);
+    if (problem.empty()) return;
+    if (named) fail(fmt::format("--voltage '{}': {}; name another quantity, or 'none'", out_.voltage, problem));
+    out_.notes.push_back(fmt::format("'{}' is not used as the voltage: {}", out_.voltage, problem));
+    out_.voltage.clear();
+  }
+
+  /// By the unit, and the size in volts or, without a unit, in millivolts.
+  [[nodiscard]] std::string problem_with_voltage(const std::string& name) const {
+    const std::string unit = unit_of(name);
+    if (!unit.empty() && unit != "V" && unit != "mV") return fmt::format("it is in {}, and a voltage in V or mV", unit);
+    double least = std::numeric_limits<double>::infinity();
+    double most = 0;
+    for (const auto& evaluation : results_.evaluations) {
+      const double value = evaluation.ok() ? value_of(evaluation, name) : std::numeric_limits<double>::quiet_NaN();
+      if (!(std::isfinite(value) && value > 0)) continue;  // not measured
+      least = std::min(least, value);
+      most = std::max(most, value);
     }
-    out_.voltage = first_of({"gr_voltage", "core_voltage", "voltage"}).value_or("");
+    const bool as_volts = unit != "mV" && most <= highest_volts;
+    const bool as_millivolts = unit != "V" && least >= 1e3 * lowest_volts && most <= 1e3 * highest_volts;
+    if (most == 0 || as_volts || as_millivolts) return "";
+    return fmt::format("{:g} to {:g}{} are no voltages of a GPU's core", least, most, unit.empty() ? ", in V or mV," : " " + unit);
   }
 
   void check_where() const {
@@ -199,12 +227,14 @@ class PowerReader {
     }
     if (failed > 0) out_.notes.push_back(fmt::format("{} failed evaluation{} left out", failed, failed == 1 ? "" : "s"));
     if (unusable > 0) {
-      out_.notes.push_back(fmt::format("{} evaluation{} left out, for {} or {} is missing, zero or negative", unusable,
+      out_.notes.push_back(fmt::format("{} evaluation{} left out, for {} or {} is missing, no number, zero or negative", unusable,
                                        unusable == 1 ? "" : "s", out_.clock, out_.power));
     }
     if (kernels_.empty()) {
-      fail(choice_.where.empty() ? fmt::format("no evaluation has both {} and {}", out_.clock, out_.power)
-                                 : fmt::format("no evaluation with {} and {} is as --where asks", out_.clock, out_.power));
+      fail(choice_.where.empty() || failed + unusable > 0
+               ? fmt::format("no evaluation has both {} and {} ({} failed, {} in which one is missing, no number, zero or negative)",
+                             out_.clock, out_.power, failed, unusable)
+               : fmt::format("no evaluation with {} and {} is as --where asks", out_.clock, out_.power));
     }
   }
 

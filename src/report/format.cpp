@@ -95,17 +95,6 @@ std::string format_named(const std::string& name, const Quantity& quantity) {
   return name + " " + format_quantity(shown);
 }
 
-std::string format_duration(double seconds) {
-  if (!std::isfinite(seconds) || seconds < 0) return "-";
-  if (seconds < 9.95) return fmt::format("{:.1f} s", seconds);
-  const auto whole = static_cast<long long>(std::llround(std::min(seconds, 1e15)));
-  if (whole < 60) return fmt::format("{} s", whole);
-  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
-  const long long minutes = (whole + 30) / 60;
-  if (minutes < 24 * 60) return fmt::format("{} h {} min", minutes / 60, minutes % 60);
-  return fmt::format("{} d {} h", minutes / (24 * 60), minutes / 60 % 24);
-}
-
 std::string format_configuration(const std::vector<Value>& configuration, const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < std::min(configuration.size(), names.size()); ++i) {

@@ -32,9 +32,6 @@ std::string format_quantity(const Quantity& quantity);
 /// With its name: "time 1.234 +- 0.005 ms"; a name that is the unit itself stands once, "GFLOP/s 1234 +- 3".
 std::string format_named(const std::string& name, const Quantity& quantity);
 
-/// A duration that people wait for: "3.2 s", "12 min 5 s", "1 h 2 min".
-std::string format_duration(double seconds);
-
 /// "block=128 tile=2 layout=row", in the order of the names.
 std::string format_configuration(const std::vector<Value>& configuration, const std::vector<std::string>& names);
 

@@ -12,7 +12,7 @@ using nlohmann::json;
 json objectives_to_json(std::span<const Objective> objectives) {
   json list = json::array();
   for (const auto& objective : objectives) {
-    list.push_back({{"name", objective.name}, {"direction", objective.direction == Direction::minimize ? "minimize" : "maximize"}});
+    list.push_back({{"name", objective.name}, {"direction", to_string(objective.direction)}});
   }
   return list;
 }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/duration.hpp"
 #include "report/format.hpp"
 #include "report/table.hpp"
 #include "result/order.hpp"

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "base/duration.hpp"
 #include "problem/quantities.hpp"
 #include "report/format.hpp"
 #include "report/front.hpp"

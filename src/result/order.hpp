@@ -5,12 +5,19 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "problem/problem.hpp"
 #include "result/evaluation.hpp"
 
 namespace wattune {
+
+/// "minimize", "maximize".
+std::string_view to_string(Direction direction);
+/// "minimize energy".
+std::string to_string(const Objective& objective);
 
 /// The value that counts for an objective; nothing where the evaluation failed or has no finite quantity of that name.
 std::optional<double> objective_value(const Evaluation& evaluation, const Objective& objective);

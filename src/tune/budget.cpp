@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/duration.hpp"
 #include "base/error.hpp"
 #include "tune/tuner.hpp"
 
@@ -55,12 +56,6 @@ std::optional<T> smaller(const std::optional<T>& a, const std::optional<T>& b) {
   return std::min(*a, *b);
 }
 
-std::string duration(double seconds) {
-  if (seconds >= 3600) return fmt::format("{:g} h", seconds / 3600);
-  if (seconds >= 60) return fmt::format("{:g} min", seconds / 60);
-  return fmt::format("{:g} s", seconds);
-}
-
 }  // namespace
 
 Budget combine(const Budget& a, const Budget& b) {
@@ -82,7 +77,7 @@ std::string to_string(const Budget& budget) {
   std::vector<std::string> parts;
   if (budget.evaluations) parts.push_back(fmt::format("{} evaluations", *budget.evaluations));
   if (budget.fraction) parts.push_back(fmt::format("{:g} % of the space", 100 * *budget.fraction));
-  if (budget.seconds) parts.push_back(duration(*budget.seconds));
+  if (budget.seconds) parts.push_back(format_interval(*budget.seconds));
   return parts.empty() ? "no limit" : fmt::format("{}", fmt::join(parts, " or "));
 }
 

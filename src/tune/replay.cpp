@@ -17,14 +17,6 @@ namespace wattune {
 
 namespace {
 
-std::vector<Parameter> parameters_of(const Results& results) {
-  std::vector<Parameter> parameters;
-  for (std::size_t i = 0; i < results.header.parameter_names.size(); ++i) {
-    parameters.push_back({results.header.parameter_names[i], results.header.parameter_values[i]});
-  }
-  return parameters;
-}
-
 ParameterKind kind_from(const std::string& text) {
   for (const ParameterKind kind : {ParameterKind::launch, ParameterKind::device_setting}) {
     if (to_string(kind) == text) return kind;

@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "result/metrics.hpp"
+#include "result/order.hpp"
 
 namespace wattune {
 
@@ -296,7 +297,7 @@ std::string run_key(const std::string& strategy, std::uint64_t seed, std::span<c
   Hasher hasher;
   hasher.add(strategy).add(seed);
   for (const auto& objective : objectives) {
-    hasher.add(objective.name).add(objective.direction == Direction::minimize ? "minimize" : "maximize");
+    hasher.add(objective.name).add(to_string(objective.direction));
   }
   for (const auto& [name, value] : strategy_options) hasher.add(name).add(value);
   for (const auto& condition : conditions) hasher.add(condition);

@@ -98,7 +98,7 @@ Not sure: within the uncertainty (95 %) another configuration may be as good or 
         self.assertIn("--csv", self.front("--all", code=2)[1])
         self.assertIn("--top", self.front("--top", "1", code=2)[1])
         self.file.write_text(journal(POINTS).replace('"ok"', '"timeout"'))
-        self.assertIn("no evaluation succeeded", self.front(code=2)[1])
+        self.assertIn(f"none of its {len(POINTS)} configurations has a valid", self.front(code=2)[1])
 
     @unittest.skipUnless(ADA.exists(), "no recorded data of the RTX 4000 Ada")
     def test_recorded_trade_off_of_a_tensor_core_beamformer(self):

@@ -164,6 +164,21 @@ class Methods(settings_harness.Settings):
         self.assertIn("interrupted", json.dumps(methods[1]))
         self.assertFalse((self.output / METHODS[2]).exists())
 
+    def test_an_interrupt_between_two_methods_ends_the_comparison_with_what_there_is(self):
+        process = self.start(*self.compare_command("--clocks", ":5", "--budget", "4"))
+        begun = 0
+        for line in process.stderr:
+            begun += line.startswith("--- ")
+            if begun == 2:  # the first run has ended, the second has not begun
+                process.send_signal(signal.SIGINT)
+                break
+        stdout, stderr = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 130, stderr)
+        methods = json.loads(stdout)["methods"]
+        self.assertLess(len(methods), 4)
+        self.assertGreater(methods[0]["energy_j"], 0)
+        self.assertEqual(BOARD.settings(), UNTOUCHED)
+
     def test_a_method_that_cannot_run_is_a_row(self):
         command = self.compare_command("--power-limits", "150,250", "--budget", "6")
         stdout, _ = self.wattune(*command, code=2)
@@ -320,6 +335,10 @@ class RecordedMethods(harness.CommandTest):
                 (["compare", file, "--budget", "5"], "--budget is for runs: name the --device"),
                 (["compare", file, "--strategy", "random"], "--strategy is for runs"),
                 (["compare", file, "--seed", "3"], "--seed is for runs"),
+                (["compare", file, "--seed", "0"], "--seed is for runs"),
+                (["compare", file, "--strategy", "auto"], "--strategy is for runs"),
+                (["compare", file, "--settings-wait", "0"], "--settings-wait is for runs"),
+                (["compare", file, "--output", self.folder / "out"], "--output is for runs"),
                 (["compare", file, "--clocks", ":5"], "--clocks is for runs"),
                 (["compare", file, "--base-clock", "1000000"], "the nearest clock is 1500 MHz"),
                 (["compare", file, "--minimize", "volume"], "volume"),

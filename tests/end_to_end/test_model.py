@@ -82,6 +82,50 @@ class Model(harness.CommandTest):
         self.assertIn("no evaluation has both core_freq and nvml_power", self.wattune("model", self.file, code=2)[1])
         self.assertIn("none.json", self.wattune("model", self.folder / "none.json", code=2)[1])
 
+    def table(self, *lines):
+        file = self.folder / "table.csv"
+        file.write_text("".join(line + "\n" for line in lines))
+        return file
+
+    def test_tables_that_hold_no_model_say_what_is_wrong_with_them(self):
+        title = "clock [MHz],power [W]"
+        rows = [f"{c},{power(c)}" for c in range(300, 2101, 100)]
+        cases = [(["clock [MHz],volts [V]", "300,0.7"], "no power is recorded"), ([title], "it holds no evaluation"), ([], "the file is empty"),
+                 ([title, rows[0]], "1 distinct clock is too few"), ([title, *["300,many"] * 9], "line 2: 'many'"),
+                 (["power,speed", "1,2"], "as CSV its first line must have")]
+        for lines, message in cases:
+            with self.subTest(lines=lines):
+                file = self.table(*lines)
+                _, errors = self.wattune("model", file, code=2)
+                self.assertIn(message, errors)
+                self.assertIn("table.csv", errors.splitlines()[-1])
+
+    def test_what_is_no_number_in_a_table_is_told_with_its_line_and_left_out(self):
+        rows = [f"{c},{power(c)}" for c in range(300, 2101, 100)]
+        rows[2] = "fast,60"
+        rows[4] = "700,much"
+        _, errors = self.wattune("model", self.table("clock [MHz],power [W]", *rows))
+        self.assertIn("line 4: 'fast'", errors)
+        self.assertIn("line 6: 'much'", errors)
+
+    def test_a_voltage_is_one_by_its_unit_and_its_size(self):
+        _, errors = self.wattune("model", self.file, "--voltage", "nvml_power", code=2)
+        self.assertIn("--voltage 'nvml_power': it is in W, and a voltage in V or mV; name another quantity, or 'none'", errors)
+        for unit, factor, good in (("V", 1, True), ("mV", 1e3, True), ("V", 1e3, False), ("mV", 1, False), ("", 1, True), ("", 1e3, True), ("", 100, False)):
+            title = f"other [{unit}]" if unit else "other"
+            rows = [f"{c},{power(c)},{factor * 0.775 * (1 + 8e-4 * max(0, c - 1300))}" for c in range(300, 2101, 100)]
+            file = self.table(f"clock [MHz],power [W],{title}", *rows)
+            with self.subTest(unit=unit, factor=factor):
+                _, errors = self.wattune("model", file, "--voltage", "other", code=0 if good else 2)
+                if not good:
+                    self.assertIn("are no voltages of a GPU's core", errors)
+
+    def test_a_column_that_is_only_called_voltage_is_passed_over(self):
+        rows = [f"{c},{power(c)},12.1" for c in range(300, 2101, 100)]
+        stdout, errors = self.wattune("model", self.table("clock [MHz],power [W],voltage [V]", *rows), "--json")
+        self.assertFalse(json.loads(stdout)["measured_voltage"])
+        self.assertIn("'voltage' is not used as the voltage: 12.1 to 12.1 V are no voltages", errors)
+
     @unittest.skipUnless(A4000.exists(), "no recorded data of the RTX A4000")
     def test_recorded_a4000(self):
         found = self.model(A4000)

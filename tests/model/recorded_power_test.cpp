@@ -106,8 +106,10 @@ TEST(RecordedPowerTest, ErrorsNameTheFileAndWhatThereIs) {
   EXPECT_THAT(message_of(results, {"nvml_power", "", "", {}}), HasSubstr("a clock is in Hz or MHz"));
   for (auto& evaluation : results.evaluations) evaluation.quantities.erase("nvml_power");
   EXPECT_THAT(message_of(results, {}), HasSubstr("no power is recorded"));
+  for (auto& evaluation : results.evaluations) evaluation.outcome = Outcome::compile;
+  EXPECT_THAT(message_of(results, {}), HasSubstr("has a valid power ("));
   results.evaluations.clear();
-  EXPECT_THAT(message_of(results, {}), HasSubstr("no power is recorded"));
+  EXPECT_THAT(message_of(results, {}), HasSubstr("'data.json': it holds no evaluation"));
 }
 
 }  // namespace

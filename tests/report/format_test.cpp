@@ -53,16 +53,6 @@ TEST(Format, VeryLargeAndVerySmallNumbersAreShort) {
   EXPECT_EQ(format_quantity({2.5e12, "FLOP/s", 1e9, 5, {}}), "2.500e+12 +- 1e+09 FLOP/s");
 }
 
-TEST(Format, Durations) {
-  EXPECT_EQ(format_duration(3.21), "3.2 s");
-  EXPECT_EQ(format_duration(59.4), "59 s");
-  EXPECT_EQ(format_duration(59.6), "1 min 0 s");
-  EXPECT_EQ(format_duration(725), "12 min 5 s");
-  EXPECT_EQ(format_duration(3720), "1 h 2 min");
-  EXPECT_EQ(format_duration(180000), "2 d 2 h");
-  EXPECT_EQ(format_duration(nan), "-");
-}
-
 TEST(Format, Configurations) {
   EXPECT_EQ(format_configuration({Value(128), Value("row"), Value(true)}, {"block", "layout", "unroll"}),
             "block=128 layout=row unroll=True");

@@ -328,10 +328,12 @@ void read_csv(std::string_view text, const std::string& file, Results& results) 
   // A table of clocks and what was measured at them: the clock is what was chosen, and parameters are without a unit.
   constexpr std::string_view clock_unit = " [MHz]";
   std::size_t parameters = 0;
+  bool has_clock = false;
   if (titles && titles->size() > 1 && titles->front().text.ends_with(clock_unit)) {
     std::string& title = titles->front().text;
     title.resize(title.size() - clock_unit.size());
     parameters = 1;
+    has_clock = true;
   }
   while (titles && parameters < titles->size() && !is_result_column((*titles)[parameters].text)) ++parameters;
   if (!titles || parameters == 0 || parameters == titles->size()) {
@@ -358,6 +360,11 @@ void read_csv(std::string_view text, const std::string& file, Results& results) 
       results.notes.push_back(reader.closed() ? fmt::format("{} has {} fields where there are {} columns; dropped", place,
                                                             record->size(), titles->size())
                                               : fmt::format("the last line ({}) is torn; dropped", place));
+      continue;
+    }
+    if (has_clock && !number_of(record->front().text)) {
+      drops.add(fmt::format("column '{}' holds what is no number; the lines are dropped", names.front()),
+                fmt::format("{}: '{}'", place, record->front().text.substr(0, 40)));
       continue;
     }
     Evaluation evaluation;

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "base/error.hpp"
+#include "result/order.hpp"
 #include "store/formats/formats.hpp"
 #include "store/journal_reader.hpp"
 
@@ -98,6 +100,24 @@ std::optional<Direction> usual_direction(const std::string& name) {
   return std::nullopt;
 }
 
+/// As people call them.
+std::string_view outcome_words(Outcome outcome, std::size_t count) {
+  const bool one = count == 1;
+  switch (outcome) {
+    case Outcome::ok: return "without it";
+    case Outcome::constraints: return one ? "restriction violated" : "restrictions violated";
+    case Outcome::compile: return one ? "compile error" : "compile errors";
+    case Outcome::resources: return "beyond the device's resources";
+    case Outcome::launch: return one ? "failed launch" : "failed launches";
+    case Outcome::timeout: return one ? "timeout" : "timeouts";
+    case Outcome::crash: return one ? "crash" : "crashes";
+    case Outcome::correctness: return one ? "wrong answer" : "wrong answers";
+    case Outcome::measurement: return "not measured";
+    case Outcome::lost_device: return one ? "lost device" : "lost devices";
+  }
+  return to_string(outcome);
+}
+
 }  // namespace
 
 std::string_view to_string(ResultFormat format) {
@@ -129,6 +149,7 @@ Results read_results(ByteSource& source, const std::filesystem::path& file) {
   const std::string_view line = std::string_view(beginning).substr(first, beginning.find('\n', first) - first);
   const bool is_journal = is_json && line.find("\"wattune_journal\"") < 64;
   Results results;
+  results.file = file.string();
   Rewound rewound(std::move(beginning), source);
   if (is_journal) {
     read_journal_results(rewound, file, results);
@@ -177,6 +198,19 @@ std::vector<std::string> write_results(const Results& results, ByteSink& out, Re
   return notes;
 }
 
+std::string why_none_has(const Results& results, const std::string& quantity) {
+  const auto configurations = competing(results.evaluations);
+  if (configurations.empty()) return "it holds no evaluation";
+  std::map<Outcome, std::size_t> counts;
+  for (const std::size_t i : configurations) ++counts[results.evaluations[i].outcome];
+  std::string reasons;
+  for (const auto& [outcome, count] : counts) {
+    reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", count, outcome_words(outcome, count));
+  }
+  if (configurations.size() == 1) return fmt::format("its one configuration has no valid {} ({})", quantity, reasons);
+  return fmt::format("none of its {} configurations has a valid {} ({})", configurations.size(), quantity, reasons);
+}
+
 std::vector<std::string> quantity_names(const Results& results) {
   std::set<std::string> names;
   for (const auto& evaluation : results.evaluations) {
@@ -195,7 +229,10 @@ std::string quantity_named(const Results& results, const std::string& name) {
   for (const auto& [ours, theirs] : other_names) {
     if (name == ours && has(theirs)) return std::string(theirs);
   }
-  throw UsageError(fmt::format("'{}' is not recorded in these results; there are: {}", name, fmt::join(names, ", ")));
+  const std::string prefix = results.file.empty() ? "" : results.file + ": ";
+  const bool is_there = std::ranges::any_of(results.evaluations, [&](const Evaluation& e) { return e.quantities.contains(name); });
+  if (names.empty() || is_there) throw UsageError(prefix + why_none_has(results, name));
+  throw UsageError(fmt::format("{}'{}' is not recorded in these results; there are: {}", prefix, name, fmt::join(names, ", ")));
 }
 
 std::vector<Objective> objectives_of(const Results& results, const std::vector<std::string>& minimize,
@@ -216,6 +253,14 @@ std::vector<Objective> objectives_of(const Results& results, const std::vector<s
   }
   if (objectives.empty()) objectives.push_back({quantity_named(results, "time"), Direction::minimize});
   return objectives;
+}
+
+std::vector<Parameter> parameters_of(const Results& results) {
+  std::vector<Parameter> parameters;
+  for (std::size_t i = 0; i < results.header.parameter_names.size(); ++i) {
+    parameters.push_back({results.header.parameter_names[i], results.header.parameter_values[i]});
+  }
+  return parameters;
 }
 
 std::optional<double> tuning_seconds(const Evaluation& evaluation) {

@@ -29,6 +29,7 @@ struct Results {
   std::vector<std::string> objectives;  ///< names of the quantities that were tuned for, where the file has them
   std::vector<Evaluation> evaluations;  ///< in the order of the file
   std::vector<std::string> notes;       ///< what was dropped, and why: one line each
+  std::string file;                     ///< that they were read from, for messages; empty: several, or none
 };
 
 /// Reads a file, compressed with gzip or not; its content tells its format. What is whole is read, what is damaged or
@@ -49,9 +50,13 @@ std::vector<std::string> write_results(const Results& results, const std::filesy
 std::vector<std::string> write_results(const Results& results, ByteSink& out, ResultFormat format);
 
 /// The quantity that is meant by a name: itself where it is recorded, else what other programs call it (energy:
-/// nvml_energy, ps_energy, ...; power; sm_clock: core_freq; memory_clock: mem_freq). @throws UsageError that lists what
-/// is recorded.
+/// nvml_energy, ps_energy, ...; power; sm_clock: core_freq; memory_clock: mem_freq). @throws UsageError that names the file and
+/// lists what is recorded, or says why nothing is.
 std::string quantity_named(const Results& results, const std::string& name);
+
+/// Why nothing can be chosen by a quantity, of results in which no configuration has a finite value of it: "none of its 512
+/// configurations has a valid energy (500 compile errors, 12 wrong answers)".
+std::string why_none_has(const Results& results, const std::string& quantity);
 
 /// Names of the quantities that some successful evaluation has, sorted.
 std::vector<std::string> quantity_names(const Results& results);
@@ -61,6 +66,9 @@ std::vector<std::string> quantity_names(const Results& results);
 /// @throws UsageError for a name that is not recorded, and where a direction has to be given.
 std::vector<Objective> objectives_of(const Results& results, const std::vector<std::string>& minimize,
                                      const std::vector<std::string>& maximize);
+
+/// The parameters of the header.
+std::vector<Parameter> parameters_of(const Results& results);
 
 /// Seconds that an evaluation took: its phases but the search's own; where how long the kernel was run is not recorded,
 /// the sum of its single times stands for it. Nothing where the file records no times at all.

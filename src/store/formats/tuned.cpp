@@ -228,7 +228,7 @@ json to_json(std::span<const Tuned> tuned) {
                        {"architecture", architecture_of(entry.device)},
                        {"problem_size", entry.problem_size},
                        {"objective", entry.objective.name},
-                       {"direction", entry.objective.direction == Direction::minimize ? "minimize" : "maximize"},
+                       {"direction", to_string(entry.objective.direction)},
                        {"parameters", entry.parameter_names},
                        {"configuration", std::move(configuration)},
                        {"quantities", std::move(quantities)}});

@@ -1,7 +1,9 @@
 // What the formats have in common: detection, round trips, CSV, merging and checking.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
@@ -265,6 +267,39 @@ TEST_F(Formats, ObjectivesThatAreNotRecordedAreToldWithWhatIs) {
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), HasSubstr("'power' is not recorded in these results; there are: GFLOP/s, core_freq, nvml_energy, time"));
+  }
+}
+
+TEST_F(Formats, WhyNothingCanBeChosenIsToldByTheKindsOfFailures) {
+  Results results = parse(small_cache);
+  const std::size_t all = competing(results.evaluations).size();
+  for (auto& evaluation : results.evaluations) evaluation.outcome = Outcome::compile;
+  const std::string text = fmt::format("none of its {0} configurations has a valid energy ({0} compile errors)", all);
+  EXPECT_EQ(why_none_has(results, "energy"), text);
+  results.file = "a.json";
+  try {
+    objectives_of(results, {"energy"}, {});
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_EQ(error.what(), "a.json: " + text);
+  }
+  results.evaluations.resize(1);
+  EXPECT_EQ(why_none_has(results, "time"), "its one configuration has no valid time (1 compile error)");
+  results.evaluations.clear();
+  EXPECT_EQ(why_none_has(results, "time"), "it holds no evaluation");
+}
+
+TEST_F(Formats, AQuantityThatIsNowhereFiniteIsNotRecorded) {
+  Results results = parse(small_cache);
+  for (auto& evaluation : results.evaluations) {
+    if (evaluation.ok()) evaluation.quantities["odd"] = {std::numeric_limits<double>::quiet_NaN(), "", 0, 0, {}};
+  }
+  try {
+    quantity_named(results, "odd");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("has a valid odd ("));
+    EXPECT_THAT(error.what(), HasSubstr("without it"));
   }
 }
 

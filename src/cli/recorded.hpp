@@ -1,0 +1,35 @@
+#pragma once
+// Recorded results as commands read and show them.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "report/format.hpp"
+#include "report/table.hpp"
+#include "store/formats/results.hpp"
+
+namespace wattune::cli {
+
+/// Reads a file, and warns of what was dropped. @throws as read_results()
+Results read_recorded(const std::string& file);
+
+/// Part of a table with a row for each configuration: some quantities, then the parameters that take more than one value.
+class RecordedColumns {
+ public:
+  /// @param first where units are taken from: an evaluation that has all these quantities
+  /// @param results must outlive this object
+  RecordedColumns(const Results& results, std::vector<std::string> quantities, const Evaluation& first);
+
+  void add_to(std::vector<Table::Column>& columns) const;
+  /// The cells of an evaluation that has all the quantities.
+  void add_to(std::vector<std::string>& cells, const Evaluation& evaluation, bool with_errors) const;
+
+ private:
+  const JournalHeader& header_;
+  std::vector<std::string> quantities_;
+  std::vector<Scale> scales_;
+  std::vector<std::size_t> parameters_;
+};
+
+}  // namespace wattune::cli
