@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <set>
 
 #include "method/clock_parabola.hpp"
@@ -14,6 +16,8 @@ constexpr std::size_t probed_variants = 10;
 constexpr std::size_t fewest_probed = 4;
 /// Of the best at each clock, so many are carried to other clocks.
 constexpr std::size_t carried = 2;
+/// Of those at each clock that promise most of lower ones, so many more are carried there at a time.
+constexpr std::size_t lowered = 2;
 /// After so many evaluations the best are carried for the first time, then whenever these have grown by `growth`.
 constexpr double first_carry = 50;
 constexpr double growth = 1.5;
@@ -79,12 +83,15 @@ class TwoClock : public StagedMethod {
   [[nodiscard]] bool stage_is_over() const override { return step_ == Step::search && carry_is_due(); }
 
   [[nodiscard]] bool carry_is_due() const {
-    if (const auto rest = left()) {
-      const double budget = *rest + static_cast<double>(proposed());
-      const double reserve = std::clamp(last_carry_share * budget, least_for_last_carry, most_for_last_carry);
-      if (!last_carried_ && *rest <= reserve) return true;
-    }
-    return static_cast<double>(history().entries().size()) >= next_carry_;
+    return (!last_carried_ && is_near_end()) || static_cast<double>(history().entries().size()) >= next_carry_;
+  }
+
+  /// No more is left than what is kept for the last time that the best are carried.
+  [[nodiscard]] bool is_near_end() const {
+    const auto rest = left();
+    if (!rest) return false;
+    const double budget = *rest + static_cast<double>(proposed());
+    return *rest <= std::clamp(last_carry_share * budget, least_for_last_carry, most_for_last_carry);
   }
 
   /// The best probed variant at the lowest clock and two between.
@@ -109,9 +116,7 @@ class TwoClock : public StagedMethod {
     std::vector<std::pair<double, double>> points;
     for (const auto& [point, evaluation] : history().entries()) {
       if (axes_.with(point, axes_.of(*variant_)) != *variant_) continue;
-      const double cost = cost_of(evaluation, inputs_.setup.efficiency);
-      if (!std::isfinite(cost) || cost == 0) continue;
-      points.emplace_back(main_value(point), cost > 0 ? cost : -1 / cost);
+      if (const double cost = positive_cost(evaluation); std::isfinite(cost)) points.emplace_back(main_value(point), cost);
     }
     return points.empty() ? top() : axes_.at(clock_of_least_cost(points));
   }
@@ -125,8 +130,7 @@ class TwoClock : public StagedMethod {
 
   /// After the best were carried: another clock than those searched may be the best now.
   std::shared_ptr<Stage> next_search() {
-    const bool was_last = left() && last_carry_began_;
-    if (was_last) last_carried_ = true;
+    last_carried_ = last_carry_began_;
     const auto told = static_cast<double>(history().entries().size());
     if (told >= next_carry_) next_carry_ = told * growth;
     const auto best = best_entry();
@@ -137,9 +141,23 @@ class TwoClock : public StagedMethod {
     return search_;
   }
 
+  /// Positive also where more is better; infinite where there is none.
+  [[nodiscard]] double positive_cost(const Evaluation& evaluation) const {
+    const double cost = cost_of(evaluation, inputs_.setup.efficiency);
+    if (cost == 0) return std::numeric_limits<double>::infinity();
+    return cost > 0 ? cost : -1 / cost;
+  }
+
   [[nodiscard]] const History::Entry* best_entry() const {
+    return best_entry([](const Point&) { return true; });
+  }
+  [[nodiscard]] const History::Entry* best_entry_of(const Point& variant) const {
+    return best_entry([&](const Point& point) { return axes_.with(point, axes_.of(variant)) == variant; });
+  }
+  [[nodiscard]] const History::Entry* best_entry(const std::function<bool(const Point&)>& counts) const {
     const History::Entry* best = nullptr;
     for (const auto& entry : history().entries()) {
+      if (!counts(entry.point)) continue;
       const double cost = cost_of(entry.evaluation, inputs_.setup.efficiency);
       if (std::isfinite(cost) && (best == nullptr || cost < cost_of(best->evaluation, inputs_.setup.efficiency))) best = &entry;
     }
@@ -147,59 +165,109 @@ class TwoClock : public StagedMethod {
   }
 
   /// The best variants at the clocks that are searched, each beside its best clock so far: one step to either side, until
-  /// it is better than both.
+  /// it is better than both; and some that promise much of lower clocks down from theirs, as long as that is better.
   std::shared_ptr<Stage> carry() {
-    last_carry_began_ = left().has_value() && carry_is_due();
+    last_carry_began_ = last_carry_began_ || is_near_end();
+    // Others than those that this carrying began with wait for the next one.
+    if (step_ == Step::search) to_lower_ = variants_to_lower();
     std::vector<Point> points;
     std::set<Point> seen;
+    const auto add = [&](Point point) {
+      if (history().find(point) == nullptr && seen.insert(point).second) points.push_back(std::move(point));
+    };
     for (const Point& variant : best_variants()) {
-      for (Point& point : around_best(variant)) {
-        if (history().find(point) == nullptr && seen.insert(point).second) points.push_back(std::move(point));
-      }
+      for (Point& point : around_best(variant)) add(std::move(point));
+    }
+    for (const Point& variant : to_lower_) {
+      if (auto point = below_best(variant)) add(std::move(*point));
     }
     if (points.empty()) return nullptr;
     return std::make_shared<ListStage>(std::move(points));
   }
 
-  /// The union of the best at each clock.
-  [[nodiscard]] std::vector<Point> best_variants() const {
+  [[nodiscard]] std::set<Point> best_variants() const {
+    return least_at_each_clock(
+        carried, [&](const Evaluation& evaluation) { return cost_of(evaluation, inputs_.setup.efficiency); },
+        [](const Point&) { return true; });
+  }
+
+  /// A kernel's energy is its charge times the voltage, and the device's constant power times its time: the lower the
+  /// clock, the more time counts. So those that need little of both may be the best at clocks lower than the one at which
+  /// most variants are.
+  [[nodiscard]] std::set<Point> variants_to_lower() const {
+    return least_at_each_clock(
+        lowered,
+        [&](const Evaluation& evaluation) { return positive_cost(evaluation) * cost_of(evaluation, inputs_.setup.speed); },
+        [&](const Point& variant) {
+          const auto below = below_best(variant);
+          return below && history().find(*below) == nullptr;
+        });
+  }
+
+  /// The union of the variants of least cost at each clock that is searched.
+  [[nodiscard]] std::set<Point> least_at_each_clock(std::size_t count, const std::function<double(const Evaluation&)>& cost_at,
+                                                    const std::function<bool(const Point&)>& counts) const {
     std::set<Point> variants;
     for (const auto& settings : clocks_) {
       std::vector<std::pair<double, Point>> ranked;
       for (const auto& entry : history().entries()) {
-        const double cost = cost_of(entry.evaluation, inputs_.setup.efficiency);
-        if (std::isfinite(cost) && axes_.of(entry.point) == settings) ranked.emplace_back(cost, entry.point);
+        if (axes_.of(entry.point) != settings) continue;
+        if (const double cost = cost_at(entry.evaluation); std::isfinite(cost)) ranked.emplace_back(cost, entry.point);
       }
       std::ranges::sort(ranked);
-      for (std::size_t i = 0; i < std::min(carried, ranked.size()); ++i) {
-        variants.insert(axes_.with(ranked[i].second, axes_.maximum()));
+      std::size_t taken = 0;
+      for (std::size_t i = 0; i < ranked.size() && taken < count; ++i) {
+        const Point variant = axes_.with(ranked[i].second, axes_.maximum());
+        if (!counts(variant)) continue;
+        variants.insert(variant);
+        ++taken;
       }
     }
-    return {variants.begin(), variants.end()};
+    return variants;
   }
 
   /// The neighbours along each setting of the best point of a variant.
   [[nodiscard]] std::vector<Point> around_best(const Point& variant) const {
-    const History::Entry* best = nullptr;
-    for (const auto& entry : history().entries()) {
-      if (axes_.with(entry.point, axes_.of(variant)) != variant) continue;
-      const double cost = cost_of(entry.evaluation, inputs_.setup.efficiency);
-      if (std::isfinite(cost) && (best == nullptr || cost < cost_of(best->evaluation, inputs_.setup.efficiency))) best = &entry;
-    }
     std::vector<Point> points;
+    const History::Entry* best = best_entry_of(variant);
     if (best == nullptr) return points;
     for (std::size_t axis = 0; axis < axes_.places().size(); ++axis) {
       const auto& ascending = axes_.ascending(axis);
       const std::size_t place = axes_.places()[axis];
-      const auto at = static_cast<std::size_t>(std::ranges::find(ascending, best->point[place]) - ascending.begin());
+      const std::size_t rank = rank_of(best->point, axis);
       for (const bool up : {false, true}) {
-        if (up ? at + 1 >= ascending.size() : at == 0) continue;
+        if (up ? rank + 1 >= ascending.size() : rank == 0) continue;
         Point point = best->point;
-        point[place] = ascending[up ? at + 1 : at - 1];
+        point[place] = ascending[up ? rank + 1 : rank - 1];
         if (inputs_.space.contains(point)) points.push_back(std::move(point));
       }
     }
     return points;
+  }
+
+  /// The best point of a variant at the next lower clock that is searched, where there is one: there it can be compared with
+  /// others. Else at the clock below.
+  [[nodiscard]] std::optional<Point> below_best(const Point& variant) const {
+    const History::Entry* best = best_entry_of(variant);
+    if (best == nullptr) return std::nullopt;
+    const std::size_t axis = *axes_.main();
+    const auto& ascending = axes_.ascending(axis);
+    const std::size_t rank = rank_of(best->point, axis);
+    if (rank == 0) return std::nullopt;
+    std::size_t below = rank - 1;
+    for (std::size_t i = 0; i < rank; ++i) {
+      const bool is_searched = std::ranges::any_of(clocks_, [&](const SettingPoint& each) { return each[axis] == ascending[i]; });
+      if (is_searched) below = i;
+    }
+    Point point = best->point;
+    point[axes_.places()[axis]] = ascending[below];
+    return inputs_.space.contains(point) ? std::optional(point) : std::nullopt;
+  }
+
+  /// The place of a point's setting among the values of its axis, from the least up.
+  [[nodiscard]] std::size_t rank_of(const Point& point, std::size_t axis) const {
+    const auto& ascending = axes_.ascending(axis);
+    return static_cast<std::size_t>(std::ranges::find(ascending, point[axes_.places()[axis]]) - ascending.begin());
   }
 
   [[nodiscard]] double main_value(const Point& point) const {
@@ -211,6 +279,7 @@ class TwoClock : public StagedMethod {
   std::shared_ptr<Stage> search_;
   std::optional<Point> variant_;    ///< the one whose clocks were probed
   std::set<SettingPoint> clocks_;   ///< that configurations are searched at
+  std::set<Point> to_lower_;        ///< variants that are being carried to lower clocks
   double next_carry_ = first_carry;
   bool last_carry_began_ = false;
   bool last_carried_ = false;

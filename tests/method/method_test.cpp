@@ -202,6 +202,36 @@ TEST_F(MethodTest, TwoClockSearchFindsAnOptimumInsideTheRange) {
   EXPECT_LT(worst, 0.01);
 }
 
+TEST_F(MethodTest, TwoClockSearchFindsAVariantThatIsBestFarBelowTheClockOfOthers) {
+  // Its time is memory's down to 550 MHz. Where the others are at their best it needs a quarter more than the best of them.
+  const auto evaluate = [&](const Point& point) {
+    Evaluation evaluation = landscape::evaluate(space, point);
+    if (point[0] == 3 && point[1] == 3 && point[2] == 2) {
+      const double f = clock_of(point) / 1000;
+      const double volt = 1 + std::max(0.0, f - 0.9) * 0.9;
+      const double time = 1.1e-3 * std::max(1.0, 0.55 / f);
+      evaluation.quantities["time"].value = time;
+      evaluation.quantities["energy"].value = time * (30 + 96 * f * volt * volt);
+    }
+    return evaluation;
+  };
+  double least = std::numeric_limits<double>::infinity();
+  for (Count i = 0; i < space.size(); ++i) least = std::min(least, evaluate(space.point(i)).quantities.at("energy").value);
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    SCOPED_TRACE(seed);
+    const auto method = make_method("two-clock", space, seed, setup_with(120));
+    double found = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < 120; ++i) {
+      for (const Point& point : method->ask(1)) {
+        const Evaluation evaluation = evaluate(point);
+        found = std::min(found, evaluation.quantities.at("energy").value);
+        method->tell(point, evaluation);
+      }
+    }
+    EXPECT_LT(found, 1.001 * least);
+  }
+}
+
 TEST_F(MethodTest, ModelSteeringSearchesFewClocksNearTheOptimum) {
   const Searched result = run("model-steered", space, setup_with(120), 120);
   ASSERT_TRUE(result.answer);
@@ -259,6 +289,28 @@ TEST(MethodAnswerTest, ARaceAnswersWithTheFastestAndTwoStepsWithTheirVariant) {
   EXPECT_EQ(answer_of("race-to-idle+clocks"), 2);  // the fast variant, at its better clock
   EXPECT_EQ(answer_of("energy-to-solution"), 3);   // the frugal variant
   EXPECT_EQ(MethodAnswer("two-clock", {"x"}, {}).best(), nullptr);
+}
+
+TEST(MethodAnswerTest, TheAnswerMeetsTheConditionsOrThereIsNone) {
+  const auto space = SearchSpace::build(landscape::parameters(), {});
+  Problem problem;
+  problem.parameters = landscape::parameters();
+  std::vector<Evaluation> evaluations;
+  for (const Point& point : {Point{2, 2, 0, 16}, Point{2, 1, 0, 16}, Point{2, 2, 0, 8}, Point{2, 1, 0, 8}}) {
+    evaluations.push_back(landscape::evaluate(space, point));
+  }
+  const std::vector<std::string> known = {"time", "energy"};
+  const auto answer_of = [&](const std::string& method, const std::string& condition) {
+    MethodAnswer answer(method, problem.parameter_names(), {}, ConstraintSet(std::vector<std::string>{condition}, problem, known, {}));
+    for (const auto& evaluation : evaluations) answer.add(evaluation);
+    EXPECT_TRUE(answer.any_succeeded());
+    return answer.best() == nullptr ? -1 : answer.best() - evaluations.data();
+  };
+  EXPECT_EQ(answer_of("energy-to-solution", "time <= 1000"), 3);
+  EXPECT_EQ(answer_of("energy-to-solution", "time <= best(time)"), 0);
+  EXPECT_EQ(answer_of("race-to-idle+clocks", "time <= best(time)"), 0);
+  EXPECT_EQ(answer_of("energy-to-solution", "nvml_gr_clock >= 1500 and energy <= best(energy)"), -1);
+  EXPECT_EQ(answer_of("race-to-idle+clocks", "nvml_gr_clock <= 1000"), 2);
 }
 
 TEST(MethodAnswerTest, WhatIsMeasuredAgainCountsByThat) {
