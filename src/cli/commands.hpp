@@ -1,9 +1,11 @@
 #pragma once
 // The sub-commands, one file each. They return the exit code, and throw Error for what main() prints.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/interrupt.hpp"
@@ -73,6 +75,7 @@ struct TuneArguments {
   std::string voltage_command;  ///< empty: the default; "none": none
   bool quiet = false;           ///< no summary
   std::vector<std::string> given;  ///< names of the options on the command line, by their long forms: "--clocks"
+  [[nodiscard]] bool is_given(std::string_view option) const { return std::ranges::find(given, option) != given.end(); }
 };
 /// What a run has found, for commands that make several.
 struct TuneOutcome {

@@ -17,6 +17,7 @@
 #include "cli/recorded.hpp"
 #include "cli/replay_device.hpp"
 #include "cli/say.hpp"
+#include "cli/tune_method.hpp"
 #include "report/format.hpp"
 #include "report/json.hpp"
 #include "report/table.hpp"
@@ -463,6 +464,7 @@ void refuse_what_runs_take(const TuneArguments& tune) {
 
 int run_compare(const CompareArguments& arguments) {
   for (const auto& method : arguments.methods) method_named(method);
+  if (!arguments.methods.empty()) check_base_clock(arguments.tune.base_clock, arguments.methods);
   if (arguments.tune.device.empty()) {
     refuse_what_runs_take(arguments.tune);
     return compare_results(arguments);

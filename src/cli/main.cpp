@@ -1,4 +1,4 @@
-// The command line. CLI11 is slow to compile and stays in this file.
+// The command line. CLI11 is slow to compile and stays in the files of options.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,8 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <string>
@@ -17,9 +15,10 @@
 #include "base/file.hpp"
 #include "cli/commands.hpp"
 #include "cli/compare.hpp"
-#include "expr/nearest_name.hpp"
+#include "cli/options.hpp"
 #include "cli/results_commands.hpp"
 #include "cli/say.hpp"
+#include "expr/nearest_name.hpp"
 #include "kernels/references.hpp"
 #include "method/method.hpp"
 #include "strategy/strategy.hpp"
@@ -29,36 +28,6 @@ namespace wattune::cli {
 
 namespace {
 
-/// Whole numbers within 64 bits; CLI11 would wrap negative ones.
-CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
-  return {[=](std::string& text) {
-            std::uint64_t number = 0;
-            const char* end = text.data() + text.size();
-            const auto parsed = std::from_chars(text.data(), end, number);
-            if (parsed.ec == std::errc() && parsed.ptr == end && number >= least && number <= most) return std::string();
-            return fmt::format("'{}' is no whole number from {} to {}", text, least, most);
-          },
-          "N"};
-}
-
-CLI::Validator positive_number() {
-  return {[](std::string& text) {
-            double number = 0;
-            const char* end = text.data() + text.size();
-            const auto parsed = std::from_chars(text.data(), end, number);
-            const bool good = parsed.ec == std::errc() && parsed.ptr == end && std::isfinite(number) && number > 0;
-            return good ? std::string() : fmt::format("'{}' is no positive number", text);
-          },
-          "X"};
-}
-
-/// A script's variable that is not set must not quietly mean the default.
-CLI::Validator not_empty() {
-  return {[](std::string& text) { return text.empty() ? std::string("the value is empty") : std::string(); }, ""};
-}
-
-constexpr std::uint64_t any = UINT64_MAX;
-
 void add_devices(CLI::App& app, DevicesArguments& arguments) {
   auto* command = app.add_subcommand("devices", "The devices found, and how to name them");
   command->add_option("--device", arguments.device,
@@ -67,12 +36,14 @@ void add_devices(CLI::App& app, DevicesArguments& arguments) {
   command->add_flag("--probe", arguments.probe,
                     "Find out what the power sensors of each GPU see, by reading them under loads of our own (about 40 s "
                     "a GPU, no setting is changed); kept in WATTUNE_SENSOR_DIR (default ~/.cache/wattune/sensors)");
-  command->add_flag("--probe-table", arguments.probe_table,
-                    "The same, and a table of what counter and instantaneous power say of a load switched on and off");
+  auto* table =
+      command->add_flag("--probe-table", arguments.probe_table,
+                        "The same, and a table of what counter and instantaneous power say of a load switched on and off");
   command->add_option("--phase-seconds", arguments.phase_seconds, "Seconds for each row and phase of that table")
       ->type_name("S")
       ->capture_default_str()
-      ->check(CLI::Range(0.8, 60.0));
+      ->check(CLI::Range(0.8, 60.0))
+      ->needs(table);
   command->add_flag("--json", arguments.json, "One JSON object on stdout");
   command->footer(
       "Examples:\n  wattune devices\n  wattune devices --device sim:all\n  wattune devices --probe --device cuda:0");
@@ -88,7 +59,7 @@ void add_space(CLI::App& app, SpaceArguments& arguments) {
                      ->check(whole_number(1, 1ULL << 32));
   count->excludes(list)->excludes(sample);
   list->excludes(sample);
-  command->add_option("--seed", arguments.seed, "Seed of --sample")->type_name("")->capture_default_str()->check(whole_number(0, any));
+  command->add_option("--seed", arguments.seed, "Seed of --sample")->type_name("")->capture_default_str()->check(whole_number(0, any))->needs(sample);
   command->add_option("--problem-size", arguments.problem_size, "Replaces the file's ProblemSize")->type_name("X,Y,Z")->check(not_empty());
   auto* json = command->add_flag("--json", arguments.json, "One JSON object on stdout");
   json->excludes(count)->excludes(list)->excludes(sample);
@@ -229,7 +200,9 @@ void add_tune(CLI::App& app, TuneArguments& arguments) {
       ->check(CLI::Range(1, 10000));
   command->add_option("--finalists", arguments.finalists,
                       "Configurations whose energy is measured again at the end, longer and several times; 0: none "
-                      "(default 5)");
+                      "(default 5)")
+      ->type_name("")
+      ->check(whole_number(0, 100000));
   command->add_flag("--no-skip", arguments.no_skip,
                     "Where energy alone is minimised: measure also the energy of what cannot be the best");
   add_settings(*command, arguments.settings, true);
@@ -291,7 +264,7 @@ void add_calibrate(CLI::App& app, CalibrateArguments& arguments) {
       ->type_name("N")
       ->capture_default_str()
       ->check(whole_number(1, 1000000));
-  command->add_flag("--stored", arguments.stored, "Show the calibration that is kept of this GPU or its model; set and measure nothing");
+  auto* stored = command->add_flag("--stored", arguments.stored, "Show the calibration that is kept of this GPU or its model; set and measure nothing");
   command->add_flag("--no-probe", arguments.no_probe, "Do not probe power sensors that are not known yet (about 40 s)");
   add_permission(*command, arguments.settings);
   command->add_flag("--assume-no-lock", arguments.settings.assume_no_lock,
@@ -303,6 +276,9 @@ void add_calibrate(CLI::App& app, CalibrateArguments& arguments) {
   command->add_option("--compiler", arguments.compiler, "CUDA compiler: nvrtc, nvcc, or auto (NVRTC, else nvcc)")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "nvrtc", "nvcc"}));
+  for (const char* measuring : {"--samples", "--two-stage", "--voltage-command", "--compiler"}) {
+    stored->excludes(command->get_option(measuring));
+  }
   command->add_flag("--json", arguments.json, "One JSON object on stdout");
   command->footer(
       "It is kept in WATTUNE_CALIBRATION_DIR (default ~/.cache/wattune/calibrations), for --clocks ridge and --clocks auto.\n"
@@ -318,9 +294,7 @@ void add_compare(CLI::App& app, CompareArguments& arguments) {
   TuneArguments& tune = arguments.tune;
   command->add_option("RESULTS", arguments.inputs, "Result files (journal, Kernel Tuner cache, T4, CSV); with --device one problem file")
       ->required();
-  std::vector<std::string> names;
-  for (const auto& method : method_descriptions()) names.push_back(method.name);
-  command->add_option("--method", arguments.methods, fmt::format("Only these, separated by commas: {}", fmt::join(names, ", ")))
+  command->add_option("--method", arguments.methods, "Only these, separated by commas: " + names_of(method_descriptions()))
       ->type_name("A,B")
       ->delimiter(',');
   command->add_option("--minimize", tune.minimize, "What is to be efficient; default: energy")->type_name("NAME")->allow_extra_args(false);

@@ -13,6 +13,7 @@
 #include "cli/recorded.hpp"
 #include "cli/results_commands.hpp"
 #include "cli/say.hpp"
+#include "cli/tune_method.hpp"
 #include "method/method.hpp"
 #include "report/format.hpp"
 #include "report/json.hpp"
@@ -235,6 +236,9 @@ int run_replay(const ReplayArguments& arguments) {
                              : arguments.at.empty() ? 200
                                                     : *std::max_element(arguments.at.begin(), arguments.at.end());
   const auto at = choose_checkpoints(arguments, budget);
+  check_base_clock(arguments.base_clock, arguments.methods);
+  if (arguments.strategies.empty() && arguments.methods.empty()) throw UsageError("replay: name a --strategy or a --method");
+  if (arguments.strategies.empty() && !arguments.strategy_options.empty()) throw UsageError("replay: --strategy-option goes with --strategy");
   const Results results = read_recorded(arguments.input);
   const auto objectives = objectives_of(results, arguments.minimize, arguments.maximize);
   const Recording recording(results, arguments.all_valid);
@@ -251,7 +255,6 @@ int run_replay(const ReplayArguments& arguments) {
   for (const auto& method : arguments.methods) {
     for (const std::uint64_t seed : seeds) plans.push_back({method, seed, method_setup});
   }
-  if (plans.empty()) throw UsageError("replay: name a --strategy or a --method");
   StrategySetup setup;
   setup.objectives = objectives;
   setup.kinds = recording.kinds();

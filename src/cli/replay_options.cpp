@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "cli/say.hpp"
 #include "cli/tune_clocks.hpp"
+#include "cli/tune_method.hpp"
 #include "settings/selection.hpp"
 
 namespace wattune::cli {
@@ -129,6 +130,7 @@ void check_replay_options(const TuneArguments& arguments) {
     }
     unused.push_back(option);
   }
+  check_base_clock(arguments.base_clock, std::span(&arguments.method, arguments.method.empty() ? 0 : 1));
   if (are_calibrated(arguments.settings)) {
     throw UsageError(fmt::format("--clocks {}: follows from the calibration of a board, and recorded results have none; name clocks, or all",
                                  arguments.settings.clocks));

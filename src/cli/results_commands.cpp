@@ -1,9 +1,8 @@
-// The options of the commands on recorded results, apart from main.cpp, for CLI11 is slow to compile.
+// The options of the commands on recorded results, apart from main.cpp.
 
 #include "cli/results_commands.hpp"
 
-#include <CLI/CLI.hpp>
-
+#include "cli/options.hpp"
 #include "method/method.hpp"
 #include "strategy/strategy.hpp"
 
@@ -49,10 +48,11 @@ void add_merge(CLI::App& results, MergeArguments& arguments) {
 void add_show(CLI::App& results, ShowArguments& arguments) {
   auto* command = results.add_subcommand("show", "What a file holds, and its best configurations");
   command->add_option("RESULTS", arguments.input, results_help)->required();
-  command->add_option("--sort", arguments.sort, "Quantity to sort by, least first")->type_name("NAME");
+  auto* sort = command->add_option("--sort", arguments.sort, "Quantity to sort by, least first")->type_name("NAME");
   command->add_flag("--descending", arguments.descending, "Sort the other way round");
   add_objectives(command, arguments.minimize, arguments.maximize);
-  command->add_option("--top", arguments.top, "Rows of the table")->type_name("N")->capture_default_str()->check(CLI::Range(0, 1000000));
+  for (const char* objective : {"--minimize", "--maximize"}) sort->excludes(command->get_option(objective));
+  command->add_option("--top", arguments.top, "Rows of the table")->type_name("N")->capture_default_str()->check(whole_number(0, 1000000));
   command->add_flag("--json", arguments.json, "One JSON object on stdout");
   command->footer(
       "Examples:\n"
@@ -68,7 +68,7 @@ void add_front(CLI::App& results, FrontArguments& arguments) {
   command->add_option("--top", arguments.top, "Rows of the table; a longer front is shown at places spread evenly")
       ->type_name("N")
       ->capture_default_str()
-      ->check(CLI::Range(2, 1000000));
+      ->check(whole_number(2, 1000000));
   auto* as_json = command->add_flag("--json", arguments.json, "One JSON object on stdout");
   auto* as_csv = command->add_flag("--csv", arguments.csv, "A line for each configuration of the front, for plotting; SI units")->excludes(as_json);
   command->add_flag("--all", arguments.all, "With --csv: also the configurations that are not on the front")->needs(as_csv);
@@ -107,30 +107,26 @@ void add_drop_failed(CLI::App& results, DropFailedArguments& arguments) {
 void add_replay(CLI::App& app, ReplayArguments& arguments) {
   auto* command = app.add_subcommand("replay", "Try search strategies on recorded results, with many seeds");
   command->add_option("RESULTS", arguments.input, results_help)->required();
-  std::string names;
-  for (const auto& strategy : strategy_descriptions()) names += (names.empty() ? "" : ", ") + strategy.name;
-  command->add_option("--strategy", arguments.strategies, "Strategies, separated by commas: " + names)->type_name("A,B")->delimiter(',');
-  std::string methods;
-  for (const auto& method : method_descriptions()) methods += (methods.empty() ? "" : ", ") + method.name;
-  command->add_option("--method", arguments.methods, "Tuning methods, separated by commas, told the budget (docs/methods.md): " + methods)
+  command->add_option("--strategy", arguments.strategies, "Strategies, separated by commas: " + names_of(strategy_descriptions()))->type_name("A,B")->delimiter(',');
+  command->add_option("--method", arguments.methods, "Tuning methods, separated by commas, told the budget (docs/methods.md): " + names_of(method_descriptions()))
       ->type_name("A,B")
       ->delimiter(',');
-  command->add_option("--base-clock", arguments.base_clock, "MHz at which energy-to-solution+clocks begins")->type_name("MHZ")->check(CLI::PositiveNumber);
+  command->add_option("--base-clock", arguments.base_clock, "MHz at which energy-to-solution+clocks begins")->type_name("MHZ")->check(positive_number());
   command->add_option("--strategy-option", arguments.strategy_options, "Option of the strategies, all of which must have it (repeatable)")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command->add_option("--seeds", arguments.seeds, "How many seeds, from 0, or which: FIRST:LAST")->type_name("N")->capture_default_str();
   command->add_option("--budget", arguments.budget, "Evaluations of each run; default: the largest of --at, else 200")
       ->type_name("N")
-      ->check(CLI::Range(1, 1000000000));
+      ->check(whole_number(1, 1000000000));
   command->add_option("--at", arguments.at, "Numbers of evaluations to report; default: 50, 100, 200, 400 and the budget")
       ->type_name("N,N")
       ->delimiter(',')
-      ->check(CLI::Range(1, 1000000000));
+      ->check(whole_number(1, 1000000000));
   add_objectives(command, arguments.minimize, arguments.maximize);
   command->add_flag("--all-valid", arguments.all_valid,
                     "Let strategies propose valid configurations that are not recorded, too: they count as failures");
-  command->add_option("--threads", arguments.threads, "Runs at a time; 0: as many as there are cores")->type_name("N")->check(CLI::Range(0, 1024));
+  command->add_option("--threads", arguments.threads, "Runs at a time; 0: as many as there are cores")->type_name("N")->check(whole_number(0, 1024));
   auto* as_json = command->add_flag("--json", arguments.json, "One JSON object on stdout");
   command->add_flag("--csv", arguments.csv, "A line for each strategy and number of evaluations, for plotting")->excludes(as_json);
   command->footer(
@@ -178,7 +174,7 @@ void add_model(CLI::App& app, ModelArguments& arguments) {
   command->add_option("--count", arguments.count, "How many clocks are recommended at most")
       ->type_name("N")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000));
+      ->check(whole_number(1, 1000000));
   command->add_option("--supported", arguments.supported,
                       "Clocks that the device supports, in MHz: LO:HI:STEP, or a list; default: guessed from the requested ones")
       ->type_name("CLOCKS");

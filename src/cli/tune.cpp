@@ -237,6 +237,9 @@ int run_tune(TuneArguments arguments, TuneOutcome* outcome, const Interrupt* sha
   Problem& problem = chosen.problem;
   print_warnings(problem.warnings);
   check_extensions(problem);
+  if (arguments.is_given("--compiler") && problem.kernel.language != "CUDA") {
+    throw UsageError(fmt::format("--compiler is of CUDA kernels, and {} takes {}, which its platform compiles", chosen.device, problem.kernel.language));
+  }
   const ScratchFolder scratch;
   const auto clock = prepare_simulation(chosen.device, scratch.path());
   if (!choose_method_settings(arguments, chosen, {scratch, interrupt, clock.get()})) return interrupted_early(arguments, chosen);

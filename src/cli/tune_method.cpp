@@ -90,13 +90,28 @@ std::string method_key(const TuneArguments& arguments, const MethodSetup& setup,
   return arguments.method + ":" + run_key(arguments.strategy, arguments.seed, objectives, all, constraints.conditions());
 }
 
+/// What narrows the clocks around a predicted optimum says nothing where none is predicted.
+void check_clock_choice(const TuneArguments& arguments) {
+  if (are_calibrated(arguments.settings)) return;
+  for (const char* option : {"--clock-width", "--clock-count"}) {
+    if (arguments.is_given(option)) throw UsageError(fmt::format("{} goes with --clocks ridge or auto, whose clocks it chooses", option));
+  }
+}
+
 }  // namespace
+
+void check_base_clock(const std::optional<double>& base_clock, std::span<const std::string> methods) {
+  const bool is_used = std::ranges::any_of(methods, [](const std::string& name) { return method_named(name).at_base_clock; });
+  if (base_clock && !is_used) throw UsageError("--base-clock goes with --method energy-to-solution+clocks, which begins there");
+}
 
 bool choose_method_settings(TuneArguments& arguments, Chosen& chosen, const CalibrationSurroundings& surroundings) {
   if (arguments.method.empty()) {
-    if (arguments.base_clock) throw UsageError("--base-clock goes with --method energy-to-solution+clocks");
+    check_base_clock(arguments.base_clock, {});
+    check_clock_choice(arguments);
     return choose_settings(arguments, chosen, surroundings);
   }
+  check_base_clock(arguments.base_clock, std::span(&arguments.method, 1));
   const MethodDescription& method = method_named(arguments.method);
   if (arguments.verify_only) throw UsageError("--method and --verify-only do not go together: nothing is measured");
   const bool none_wanted = wanted_settings(chosen.problem, arguments.settings).empty();
@@ -106,6 +121,7 @@ bool choose_method_settings(TuneArguments& arguments, Chosen& chosen, const Cali
     say("Method {} searches clocks, and --clocks names none: {} are searched\n", method.name,
         steered ? "those that the board's calibration recommends (--clocks ridge)" : "all that the device supports");
   }
+  check_clock_choice(arguments);
   try {
     if (!choose_settings(arguments, chosen, surroundings)) return false;
   } catch (const DeviceError& error) {

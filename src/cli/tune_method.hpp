@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@
 #include "tune/tuner.hpp"
 
 namespace wattune::cli {
+
+/// @throws UsageError for a --base-clock that none of these methods begins at
+void check_base_clock(const std::optional<double>& base_clock, std::span<const std::string> methods);
 
 /// Chooses the device's settings for the method: all clocks where it searches clocks and none are named; none, said so,
 /// where it can do without and nothing may be set.

@@ -89,6 +89,18 @@ class Errors(harness.CommandTest):
         self.fails("tune", problem, "--problem-size", "12,x", says=["12,x"])
         self.fails("tune", says=["PROBLEM"])
 
+    def test_options_that_would_go_unnoticed(self):
+        problem = self.copy_problem()
+        self.fails("tune", problem, "--device", "opencl:0", "--clock-width", "10%", says=["--clock-width goes with --clocks ridge or auto"])
+        self.fails("tune", problem, "--device", "opencl:0", "--clock-count", "10", says=["--clock-count goes with --clocks ridge or auto"])
+        self.fails("tune", problem, "--device", "opencl:0", "--compiler", "auto", says=["--compiler is of CUDA kernels", "opencl:0"])
+        self.fails("tune", problem, "--device", "opencl:0", "--base-clock", "900", says=["--base-clock goes with --method"])
+        self.fails("tune", problem, "--finalists", "-1", says=["--finalists", "no whole number"])
+        self.fails("devices", "--phase-seconds", "2", says=["--phase-seconds", "--probe-table"])
+        self.fails("space", problem, "--seed", "0", says=["--seed", "--sample"])
+        for option in (["--samples", "10"], ["--two-stage"], ["--voltage-command", "none"], ["--compiler", "auto"]):
+            self.fails("calibrate", "--stored", *option, says=["--stored", option[0]])
+
     def test_energy_where_there_is_no_meter(self):
         self.fails("tune", self.copy_problem(), "--device", "opencl:0", "--minimize", "energy", "-o",
                    self.folder / "out", code=3, says=["energy"])

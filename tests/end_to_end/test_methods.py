@@ -43,6 +43,20 @@ class Methods(settings_harness.Settings):
         self.assertIn("energy", answer["quantities"])
         self.assertEqual(BOARD.settings(), UNTOUCHED)
 
+    def test_the_variant_of_the_first_step_meets_the_conditions(self):
+        free, _ = self.tune_by("race-to-idle+clocks", "--allow-settings", budget="40")
+        at_max = [e for e in free["evaluations"] if e["tier"] == "screen" and e["configuration"]["nvml_gr_clock"] == 1410]
+        powers = {e["quantities"]["power"]["value"]: e for e in at_max if "power" in e["quantities"]}
+        limit = 0.98 * min(powers.items(), key=lambda entry: entry[1]["quantities"]["time"]["value"])[0]
+        held, _ = self.tune_by("race-to-idle+clocks", "--allow-settings", "--subject-to", f"power <= {limit}", budget="40",
+                               output=self.folder / "held")
+        meets = [e for e in held["evaluations"] if e["tier"] == "screen" and e["configuration"]["nvml_gr_clock"] == 1410
+                 and e["quantities"].get("power", {"value": limit + 1})["value"] <= limit]
+        fastest = min(meets, key=lambda e: e["quantities"]["time"]["value"])["configuration"]
+        found = held["method"]["configuration"]
+        self.assertEqual({**fastest, "nvml_gr_clock": 0}, {**found, "nvml_gr_clock": 0})
+        self.assertLessEqual(held["method"]["quantities"]["power"]["value"], limit)
+
     def test_a_race_has_its_energy_measured_too(self):
         result, _ = self.tune_by("race-to-idle", "--allow-settings", budget="15")
         self.assertEqual([objective["name"] for objective in result["objectives"]], ["time"])
@@ -344,6 +358,9 @@ class RecordedMethods(harness.CommandTest):
                 (["compare", file, "--minimize", "volume"], "volume"),
                 (["compare", self.folder / "none.json"], "none.json"),
                 (["compare", file, file, "--device", DEVICE], "name one problem file"),
+                (["compare", file, "--method", "two-clock", "--base-clock", "900"], "--base-clock goes with --method energy-to-solution+clocks"),
+                (["replay", file, "--strategy", "random", "--base-clock", "900"], "--base-clock goes with --method"),
+                (["replay", file, "--method", "two-clock", "--strategy-option", "a=1"], "--strategy-option goes with --strategy"),
                 (["replay", file], "name a --strategy or a --method"),
                 (["replay", file, "--method", "energy-to-solution+clocks", "--minimize", "nvml_energy"], "--base-clock")):
             with self.subTest(arguments=arguments):

@@ -105,6 +105,11 @@ class Replayed(harness.CommandTest):
                 self.assertEqual(len(stderr.splitlines()), 1)
         self.assertFalse(self.journals())
 
+    def test_a_base_clock_that_no_method_begins_at_is_refused(self):
+        for method in ([], ["--method", "two-clock"]):
+            _, stderr = self.replay("--base-clock", "900", *method, code=2)
+            self.assertIn("--base-clock goes with --method energy-to-solution+clocks", stderr)
+
     def test_options_without_effect_are_told_of_and_change_nothing(self):
         plain, _ = self.replay("--minimize", "energy")
         for arguments in (["--allow-settings"], ["--no-skip", "--finalists", "0"], ["--timeout", "5", "--compile-timeout", "5"],
