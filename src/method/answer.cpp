@@ -22,7 +22,7 @@ MethodAnswer::MethodAnswer(const std::string& method, const std::vector<std::str
 }
 
 void MethodAnswer::add(const Evaluation& evaluation) {
-  Row row{&evaluation, {}, {}, cost_of(evaluation, speed_), cost_of(evaluation, efficiency_)};
+  Row row{&evaluation, &evaluation, {}, {}, cost_of(evaluation, speed_), cost_of(evaluation, efficiency_)};
   std::vector<Value> variant;
   std::vector<Value> settings;
   for (std::size_t i = 0; i < evaluation.configuration.size(); ++i) {
@@ -34,6 +34,7 @@ void MethodAnswer::add(const Evaluation& evaluation) {
     const auto same = std::ranges::find_if(
         rows_, [&](const Row& each) { return each.variant == row.variant && each.settings == row.settings; });
     if (same != rows_.end()) {
+      row.searched = same->searched;
       if (evaluation.ok()) *same = std::move(row);
       return;
     }
@@ -47,19 +48,20 @@ ConstraintSet::Bests MethodAnswer::bests() const {
   return bests;
 }
 
-/// By what the first step was told: the objective of the run is worse where a condition is missed.
+/// As the method chose it: by what it was told, which is worse where a condition was missed by the best values until then.
 std::optional<std::string> MethodAnswer::chosen_variant() const {
-  const Objective& told = method_.for_time ? speed_ : efficiency_;
   const Objective& first = method_.first_for_time ? speed_ : efficiency_;
-  const auto known = bests();
+  auto known = constraints_.none_yet();
   const Row* chosen = nullptr;
-  double least = std::numeric_limits<double>::infinity();
+  std::pair<bool, double> least;
   for (const Row& row : rows_) {
+    constraints_.update(known, *row.searched);
     if (row.settings != rows_.front().settings) continue;
-    const double cost = cost_of(constraints_.penalised(*row.evaluation, known, {&told, 1}), first);
-    if (!(cost < least)) continue;
+    const Evaluation told = constraints_.penalised(*row.searched, known, {&first, 1});
+    const std::pair rank(ConstraintSet::is_penalised(told, first), cost_of(told, first));
+    if (!std::isfinite(rank.second) || (chosen != nullptr && !(rank < least))) continue;
     chosen = &row;
-    least = cost;
+    least = rank;
   }
   return chosen == nullptr ? std::nullopt : std::optional(chosen->variant);
 }

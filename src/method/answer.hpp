@@ -31,7 +31,8 @@ class MethodAnswer {
 
  private:
   struct Row {
-    const Evaluation* evaluation;
+    const Evaluation* evaluation;  ///< of final quality where there is one
+    const Evaluation* searched;    ///< what the method was told
     std::string variant;
     std::string settings;
     double speed;  ///< costs: less is better, infinite where it failed
@@ -40,7 +41,7 @@ class MethodAnswer {
   [[nodiscard]] double final_cost(const Row& row) const { return method_.for_time ? row.speed : row.efficiency; }
   [[nodiscard]] ConstraintSet::Bests bests() const;
   [[nodiscard]] std::vector<const Row*> rows_in_question() const;
-  /// The variant that the first step chose; nothing where nothing succeeded.
+  /// The variant that the first step chose, which had been told what the search had found; nothing where nothing succeeded.
   [[nodiscard]] std::optional<std::string> chosen_variant() const;
 
   const MethodDescription& method_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "result/constraint.hpp"
 #include "store/formats/results.hpp"
 
 namespace wattune {
@@ -151,10 +152,12 @@ std::shared_ptr<Stage> StagedMethod::search_at(const SettingPoint& settings, con
 
 std::optional<Point> StagedMethod::best_at(const SettingPoint& settings, const Objective& objective) const {
   const History::Entry* best = nullptr;
+  const auto rank = [&](const Evaluation& told) {
+    return std::pair(ConstraintSet::is_penalised(told, objective), cost_of(told, objective));
+  };
   for (const auto& entry : history_.entries()) {
-    if (inputs_.axes.of(entry.point) != settings) continue;
-    const double cost = cost_of(entry.evaluation, objective);
-    if (std::isfinite(cost) && (best == nullptr || cost < cost_of(best->evaluation, objective))) best = &entry;
+    if (inputs_.axes.of(entry.point) != settings || !std::isfinite(cost_of(entry.evaluation, objective))) continue;
+    if (best == nullptr || rank(entry.evaluation) < rank(best->evaluation)) best = &entry;
   }
   return best == nullptr ? std::nullopt : std::optional(best->point);
 }

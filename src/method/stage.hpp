@@ -127,7 +127,8 @@ class StagedMethod : public Strategy {
   [[nodiscard]] std::shared_ptr<Stage> search(Subspace subspace, const Objective& objective) const;
   /// At one combination of settings. @throws UsageError where no configuration is valid there.
   [[nodiscard]] std::shared_ptr<Stage> search_at(const SettingPoint& settings, const Objective& objective) const;
-  /// The best point told at these settings; nothing where none succeeded.
+  /// The best point told at these settings, one that meets the conditions of the run if there is one; nothing where none
+  /// succeeded.
   [[nodiscard]] std::optional<Point> best_at(const SettingPoint& settings, const Objective& objective) const;
 
   const MethodInputs inputs_;

@@ -23,6 +23,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 /// Large enough that no configuration gains in an objective by missing a condition what it is charged for that.
 constexpr double charge = 10;
+constexpr const char* penalised_flag = "misses_condition";
 
 [[noreturn]] void fail(const std::string& condition, const std::string& reason) {
   throw UsageError(fmt::format("condition '{}': {}", condition, reason));
@@ -264,8 +265,14 @@ Evaluation ConstraintSet::penalised(Evaluation evaluation, const Bests& bests,
     if (found == evaluation.quantities.end()) continue;
     const double worse = charge * missed * std::abs(found->second.value);
     found->second.value += objective.direction == Direction::minimize ? worse : -worse;
+    found->second.flags.emplace_back(penalised_flag);
   }
   return evaluation;
+}
+
+bool ConstraintSet::is_penalised(const Evaluation& evaluation, const Objective& objective) {
+  const auto found = evaluation.quantities.find(objective.name);
+  return found != evaluation.quantities.end() && std::ranges::find(found->second.flags, penalised_flag) != found->second.flags.end();
 }
 
 }  // namespace wattune

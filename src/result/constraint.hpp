@@ -49,6 +49,8 @@ class ConstraintSet {
   /// met: objectives made worse by ten times the violation, relative to their size; a failure where that is infinite.
   [[nodiscard]] Evaluation penalised(Evaluation evaluation, const Bests& bests,
                                      std::span<const Objective> objectives) const;
+  /// Whether penalised() has made this objective worse.
+  [[nodiscard]] static bool is_penalised(const Evaluation& evaluation, const Objective& objective);
 
  private:
   struct Condition;

@@ -31,7 +31,10 @@ class Run {
         evaluator_(evaluator),
         journal_(journal),
         options_(options),
-        metrics_(problem) {
+        metrics_(problem),
+        charged_(options.objectives) {
+    const Objective time{"time", Direction::minimize};
+    if (std::ranges::find(charged_, time.name, &Objective::name) == charged_.end()) charged_.push_back(time);
     plan();
     remember_journal();
   }
@@ -229,7 +232,7 @@ class Run {
       ++result_.state.reused;
     }
     options_.constraints.update(bests_, evaluation);
-    strategy_.tell(point, options_.constraints.penalised(evaluation, bests_, options_.objectives));
+    strategy_.tell(point, options_.constraints.penalised(evaluation, bests_, charged_));
     declined_ = false;
     result_.state.last_reused = reused;
     result_.evaluations.push_back(evaluation);
@@ -275,6 +278,8 @@ class Run {
   Journal& journal_;
   const TuneOptions& options_;
   const MetricSet metrics_;
+  /// What is told worse where conditions are missed: time as well, which some methods look at in their first step.
+  std::vector<Objective> charged_;
   ConstraintSet::Bests bests_ = options_.constraints.none_yet();
   double began_ = monotonic_seconds();
   double device_began_ = options_.clock != nullptr ? options_.clock->now() : 0;

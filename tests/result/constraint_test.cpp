@@ -109,6 +109,9 @@ TEST(Constraints, StrategiesAreToldWorseObjectives) {
   const Evaluation evaluation = measured(1, 4);
   EXPECT_DOUBLE_EQ(set.penalised(evaluation, bests, least_energy).quantities.at("energy").value, 4 + 10 * 0.25 * 4);
   EXPECT_DOUBLE_EQ(set.penalised(evaluation, bests, least_energy).quantities.at("time").value, 1);
+  EXPECT_TRUE(ConstraintSet::is_penalised(set.penalised(evaluation, bests, least_energy), least_energy.front()));
+  EXPECT_FALSE(ConstraintSet::is_penalised(set.penalised(evaluation, bests, least_energy), {"time", Direction::minimize}));
+  EXPECT_FALSE(ConstraintSet::is_penalised(set.penalised(measured(0.5, 4), bests, least_energy), least_energy.front()));
   const std::vector<Objective> most = {{"GFLOP/s", Direction::maximize}};
   EXPECT_LT(set.penalised(evaluation, bests, most).quantities.at("GFLOP/s").value, 0);
   EXPECT_DOUBLE_EQ(set.penalised(measured(0.5, 4), bests, least_energy).quantities.at("energy").value, 4);
