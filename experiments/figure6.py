@@ -17,8 +17,7 @@ def main():
         rows = runs.read_results(experiment.enumeration(device, clocks=experiment.few_clocks(device)))
         runs.subset_of(runs.GEMM, 1, 0, problem, rows=runs.hungriest(rows, runs.GEMM))
         limits = LIMITS.get(device, f":{4 if experiment.quick else 21}")
-        clocks = runs.measure_all(problem, f"sim:{device}", folder / "clocks", "--allow-settings", "--clocks", runs.clock_range(device, 4 if experiment.quick else None),
-                                  "--energy-ticks", 10, quiet=True)
+        clocks = runs.measure_clocks(problem, device, folder / "clocks", runs.clock_range(device, 4 if experiment.quick else None), "--energy-ticks", 10)
         limited = runs.measure_all(problem, f"sim:{device}", folder / "limits", "--allow-settings", "--power-limits", ":4" if experiment.quick else limits,
                                    "--energy-ticks", 10, quiet=True)
         by_clock = sorted(runs.read_results(clocks), key=lambda row: row["nvml_gr_clock"])

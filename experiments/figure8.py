@@ -13,8 +13,7 @@ def main():
     drawing = plots.Chart("core voltage (simulated)", "SM clock, MHz", "voltage, mV", legend="left")
     for device in experiment.devices:
         problem = experiment.synthetic(device)
-        results = runs.measure_all(problem, f"sim:{device}", problem.parent / "voltages", "--allow-settings", "--clocks",
-                                   runs.clock_range(device, 12 if experiment.quick else None), quiet=True)
+        results = runs.measure_clocks(problem, device, problem.parent / "voltages", runs.clock_range(device, 12 if experiment.quick else None))
         rows = sorted(((row["sm_clock"] / 1e6, row["voltage"] * 1e3) for row in runs.read_results(results) if row.get("voltage")), key=lambda row: row[0])
         if not rows:
             lines.append([device, "-", "-", "-", runs.percent(PAPER[device]) if device in PAPER else "-"])

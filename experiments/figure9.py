@@ -9,7 +9,6 @@ PAPER = {"a100-pcie-40gb": (34.7, 0.0430, 997, 1.039e-3), "rtx-a4000": (35.8, 0.
          "titan-rtx": (47.3, 0.0404, 1341, 1.007e-3), "v100-pcie": (23.2, 0.0464, 963, 4.39e-4)}
 REDUCTION = {"a100-pcie-40gb": 0.824, "rtx-a4000": 0.789, "titan-rtx": 0.778, "v100-pcie": 0.80}  # of the clocks to search
 CURVED = ["a100-pcie-40gb", "rtx-a4000"]  # simulated with the measured curves of voltage
-SAMPLES = 12
 
 
 def main():
@@ -17,12 +16,9 @@ def main():
     fits, choices, found, charts = [], [], {}, []
     drawing = plots.Chart("synthetic kernel (simulated): samples and fitted model", "SM clock, MHz", "power, W", zero=(False, True), legend="left")
     for device in experiment.devices:
+        samples, model = experiment.power_model(device)
         problem = experiment.synthetic(device)
-        samples = runs.measure_all(problem, f"sim:{device}", problem.parent / "samples", "--allow-settings", "--clocks",
-                                   runs.clock_range(device, SAMPLES), "--voltage-command", "none", "--energy-ticks", 10, quiet=True)
-        every = runs.measure_all(problem, f"sim:{device}", problem.parent / "every", "--allow-settings", "--clocks",
-                                 runs.clock_range(device, 24 if experiment.quick else None), "--voltage-command", "none", "--energy-ticks", 10, quiet=True)
-        model = runs.wattune_json("model", samples, "--supported", ",".join(f"{clock:g}" for clock in runs.supported_clocks(device)))
+        every = runs.measure_clocks(problem, device, problem.parent / "every", runs.clock_range(device, 24 if experiment.quick else None), *runs.PRECISE)
         rows = sorted(((row["sm_clock"] / 1e6, row["power"]) for row in runs.read_results(samples)), key=lambda row: row[0])
         found[device] = {"model": model, "lost": lost(runs.read_results(every), model["optimum_mhz"])}
         runs.write_csv(experiment.data / f"{device}.csv", ["sm_clock_mhz", "power_w", "model_w"], [[*row, power(model, row[0])] for row in rows])
@@ -32,7 +28,7 @@ def main():
         fits.append([device, *fit_cells(model, PAPER.get(device)), f"{model['rms_w']:.2f} W"])
         choices.append(choice_cells(device, model, found[device]["lost"]))
     runs.write_json(experiment.data / "figure9.json", found)
-    text = f"""`kernels/fma_chain` (long chains of FP32 multiply-adds, no memory traffic; the variant that draws most power) at {SAMPLES} clocks, evenly spread over those that the board can reach; `wattune model
+    text = f"""`kernels/fma_chain` (long chains of FP32 multiply-adds, no memory traffic; the variant that draws most power) at {runs.MODEL_SAMPLES} clocks, evenly spread over those that the board can reach; `wattune model
 --form free` fitted to power over the actual clock. Paper / simulated, with the standard error of the fit:
 
 """

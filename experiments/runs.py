@@ -19,6 +19,8 @@ SYNTHETIC = ROOT / "kernels" / "fma_chain" / "problem.json"
 TOP_CLOCK = {"rtx-a4000": 1875, "rtx-a6000": 1845, "titan-rtx": 1875}
 BASE_CLOCK = {"a100-pcie-40gb": 765, "rtx-a4000": 735, "rtx-a6000": 1410, "titan-rtx": 1350, "v100-pcie": 1230}  # MHz
 TICKS = 6  # of the energy counter for a measurement of an enumeration: good to about 0.2 %, so that the least of all is not mere luck
+PRECISE = ["--voltage-command", "none", "--energy-ticks", 10]  # for sweeps of few variants
+MODEL_SAMPLES = 12  # clocks from which a power-frequency model is made
 PAGES = ROOT / "docs" / "experiments"
 
 
@@ -108,6 +110,17 @@ def measure_all(problem, device, folder, *arguments, quiet=False):
     stamp["results"] = next(folder.glob("*.jsonl")).name
     write_json(folder / STAMP, stamp)
     return folder / stamp["results"]
+
+
+def measure_clocks(problem, device, folder, clocks, *arguments):
+    """The same at each of these clocks of a simulated GPU."""
+    return measure_all(problem, f"sim:{device}", folder, "--allow-settings", "--clocks", clocks, *arguments, quiet=True)
+
+
+def tune(words, folder, environment=None):
+    """A run of `wattune tune` in `folder`, whose results are kept as those of measure_all(). Returns what it found."""
+    use_folder(folder, words[1], words)
+    return wattune_json(*words, "-o", folder, environment=environment)
 
 
 STAMP = "measured.json"
@@ -251,6 +264,12 @@ class Experiment:
         rows = read_results(self.enumeration(device, clocks=clock_range(device, 2), problem=SYNTHETIC, variants=12 if self.quick else 432))
         subset_of(SYNTHETIC, 1, 0, problem, rows=hungriest(rows, SYNTHETIC))
         return problem
+
+    def power_model(self, device):
+        """The file of the synthetic kernel's samples, and the power-frequency model that `wattune model` makes of them."""
+        problem = self.synthetic(device)
+        samples = measure_clocks(problem, device, problem.parent / "samples", clock_range(device, MODEL_SAMPLES), *PRECISE)
+        return samples, wattune_json("model", samples, "--supported", ",".join(f"{clock:g}" for clock in supported_clocks(device)))
 
     def few_clocks(self, device):
         """Of a sweep with many variants: as many as in the paper, and the base clock, where it is known."""

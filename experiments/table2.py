@@ -26,7 +26,7 @@ def main():
     problems = [problem.resolve() for problem in experiment.given.problems] or SUITE
     lines, found, charts, reductions = [], [], [], {}
     for device in experiment.devices:
-        model = device_model(experiment, device)
+        _, model = experiment.power_model(device)
         selected = model["selected_clocks_mhz"][:: 3 if experiment.quick else 1]
         reductions[device] = model["reduction"]
         drawing = plots.Chart(f"{device} (simulated)", "SM clock, MHz", "energy, in proportion to that at the highest clock")
@@ -53,13 +53,6 @@ from many timings and a few measurements of power ([model.md](../model.md#one-ke
     experiment.write("Table II and figure 10: model-steered clocks for tuned kernels", text, charts)
 
 
-def device_model(experiment, device):
-    problem = experiment.synthetic(device)
-    samples = runs.measure_all(problem, f"sim:{device}", problem.parent / "samples", "--allow-settings", "--clocks", runs.clock_range(device, figure9.SAMPLES),
-                               "--voltage-command", "none", "--energy-ticks", 10, quiet=True)
-    return runs.wattune_json("model", samples, "--supported", ",".join(f"{clock:g}" for clock in runs.supported_clocks(device)))
-
-
 def name_of(problem):
     """Problem files of the kernel suite are called after their folder."""
     return problem.parent.name if problem.stem == "problem" else problem.stem
@@ -69,14 +62,12 @@ def tune(experiment, device, problem, selected):
     folder = experiment.output / "table2" / f"{device}-{name_of(problem)}"
     print(f"table2: {device}, {name_of(problem)}", file=sys.stderr)
     words = ["tune", problem, "--device", f"sim:{device}", "--minimize", "time", "--budget", 40 if experiment.quick else BUDGET]
-    runs.use_folder(folder / "speed", problem, words)
-    fast = runs.wattune_json(*words, "-o", folder / "speed")["best"]["time"]["configuration"]
+    fast = runs.tune(words, folder / "speed")["best"]["time"]["configuration"]
     single = folder / "problem.json"
     runs.subset_of(problem, 1, 0, single, rows=["\t".join(fast), "\t".join(str(value) for value in fast.values())])
     clocks = ",".join(f"{clock:g}" for clock in sorted({*(selected), max(runs.supported_clocks(device))}))
-    chosen = runs.read_results(runs.measure_all(single, f"sim:{device}", folder / "selected", "--allow-settings", "--clocks", clocks, *precise(), quiet=True))
-    every = runs.read_results(runs.measure_all(single, f"sim:{device}", folder / "every", "--allow-settings", "--clocks", runs.clock_range(device, 16 if experiment.quick else None),
-                                               *precise(), quiet=True))
+    chosen = runs.read_results(runs.measure_clocks(single, device, folder / "selected", clocks, *runs.PRECISE))
+    every = runs.read_results(runs.measure_clocks(single, device, folder / "every", runs.clock_range(device, 16 if experiment.quick else None), *runs.PRECISE))
     before = max(chosen, key=lambda row: row["nvml_gr_clock"])
     after = min((row for row in chosen if row["nvml_gr_clock"] in selected), key=lambda row: row["energy"])
     best = min(every, key=lambda row: row["energy"])
@@ -95,8 +86,8 @@ def tune(experiment, device, problem, selected):
 def own_clock(experiment, device, problem, folder):
     """By wattune's model of the kernel; nothing where it finds none."""
     words = ["tune", problem, "--device", f"sim:{device}", "--method", "clocks", "--allow-settings", "--energy-ticks", 10]
-    runs.use_folder(folder, problem, words)
-    found = runs.wattune_json(*words, "-o", folder, environment={"WATTUNE_CALIBRATION_DIR": str(experiment.output / "calibrations" / runs.simulator_digest()[:16])}).get("own_clocks")
+    calibrations = experiment.output / "calibrations" / runs.simulator_digest()[:16]
+    found = runs.tune(words, folder, {"WATTUNE_CALIBRATION_DIR": str(calibrations)}).get("own_clocks")
     if not found:
         return None
     return {"clock_mhz": found[0]["configuration"]["nvml_gr_clock"], "predicted_mhz": found[0]["predicted_mhz"],
@@ -108,10 +99,6 @@ def behind_best(every, best, clock):
     some of them, the nearest one is taken."""
     row = min(every, key=lambda row: abs(row["nvml_gr_clock"] - clock))
     return row["energy"] / best["energy"] - 1, ((row["energy_stderr"] / row["energy"]) ** 2 + (best["energy_stderr"] / best["energy"]) ** 2) ** 0.5
-
-
-def precise():
-    return ["--voltage-command", "none", "--energy-ticks", 10]
 
 
 def model_curve(model, low, high):
