@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.hpp"
+#include "base/duration.hpp"
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "tune/child_processes.hpp"
@@ -70,7 +71,7 @@ void CompilePool::pump() {
       died(*process, exit.text());
     } else if (process->job && monotonic_seconds() > process->deadline) {
       process->child.kill();
-      fail(*process, fmt::format("the compiler ran longer than {:g} s and was stopped", options_.timeout_seconds));
+      fail(*process, fmt::format("the compiler ran longer than {} and was stopped", format_interval(options_.timeout_seconds)));
     }
   }
   std::erase_if(processes_, [](const auto& process) { return process->child.pid() < 0; });

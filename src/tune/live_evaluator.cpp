@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.hpp"
+#include "base/duration.hpp"
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "tune/backends.hpp"
@@ -368,17 +369,17 @@ void LiveEvaluator::handle_timeout() {
   const std::string phase = worker_.phase();
   worker_.end(false);
   pool_.resume();
-  std::string text = fmt::format("phase '{}' ran longer than {:.4g} s", phase, limit_);
+  std::string text = fmt::format("phase '{}' ran longer than {}", phase, format_interval(limit_));
   if (state == WorkerClient::State::opening) {
-    throw DeviceError(fmt::format("--device {}: opening the device took longer than {:g} s", options_.device,
-                                  options_.open_timeout_seconds));
+    throw DeviceError(fmt::format("--device {}: opening the device took longer than {}", options_.device,
+                                  format_interval(options_.open_timeout_seconds)));
   }
   if (state == WorkerClient::State::referencing) {
     reference_failed(text);
   } else if (current_) {
     if (limit_ < options_.phase_timeout_seconds) {
-      text += fmt::format(", where the fastest launch so far takes {:.3g} s (--abandon-above 0 waits {:g} s)",
-                          *launch_limit_.fastest(), options_.phase_timeout_seconds);
+      text += fmt::format(", where the fastest launch so far takes {} (--abandon-above 0 waits {})",
+                          format_interval(*launch_limit_.fastest()), format_interval(options_.phase_timeout_seconds));
     }
     Entry entry = std::move(*current_);
     current_.reset();
