@@ -24,7 +24,8 @@ std::string variable_of(const char* name) {
 
 std::string harmless(std::string text) {
   for (char& c : text) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.';
+    const bool plain =
+        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.';
     if (!plain) c = '_';
   }
   return text;
@@ -51,18 +52,21 @@ fs::path kept_file(const fs::path& folder, const std::string& a, const std::stri
   return folder / (harmless(a) + "_" + harmless(b) + ".json");
 }
 
-fs::path kept_folder(const KeptKind& kind) { return kept_folder(kind.variable, kind.folder); }
+fs::path kept_folder(const KeptKind& kind) {
+  return kept_folder(kind.variable, kind.folder);
+}
 
 fs::path keep_json(const KeptKind& kind, const fs::path& folder, const std::string& board, const std::string& driver,
                    const nlohmann::json& object) {
   if (folder.empty()) {
-    throw RunError(fmt::format("cannot keep the {} of {}: there is no home; name a folder in {}", kind.what, board, kind.variable));
+    throw RunError(fmt::format("cannot keep the {} of {}: there is no home; name a folder in {}", kind.what, board,
+                               kind.variable));
   }
   const fs::path file = kept_file(folder, board, driver);
   const std::string text = object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   if (const auto error = replace_file(file, text)) {
-    throw RunError(fmt::format("cannot keep the {} of {} in '{}': {}; name another folder in {}", kind.what, board, file.string(),
-                               error.message(), kind.variable));
+    throw RunError(fmt::format("cannot keep the {} of {} in '{}': {}; name another folder in {}", kind.what, board,
+                               file.string(), error.message(), kind.variable));
   }
   return file;
 }

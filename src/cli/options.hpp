@@ -17,7 +17,8 @@ inline CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
             std::uint64_t number = 0;
             const char* end = text.data() + text.size();
             const auto parsed = std::from_chars(text.data(), end, number);
-            if (parsed.ec == std::errc() && parsed.ptr == end && number >= least && number <= most) return std::string();
+            if (parsed.ec == std::errc() && parsed.ptr == end && number >= least && number <= most)
+              return std::string();
             return fmt::format("'{}' is no whole number from {} to {}", text, least, most);
           },
           "N"};

@@ -31,7 +31,8 @@ void RecordedColumns::add_to(std::vector<Table::Column>& columns) const {
     const auto& unit = scales_[i].unit;
     columns.emplace_back(unit.empty() || unit == name ? name : fmt::format("{} [{}]", name, unit), Table::Align::right);
   }
-  for (const std::size_t i : parameters_) columns.emplace_back(printable(header_.parameter_names[i]), Table::Align::right);
+  for (const std::size_t i : parameters_)
+    columns.emplace_back(printable(header_.parameter_names[i]), Table::Align::right);
 }
 
 void RecordedColumns::add_to(std::vector<std::string>& cells, const Evaluation& evaluation, bool with_errors) const {

@@ -14,7 +14,8 @@ namespace wattune::cli {
 /// Reads a file, and warns of what was dropped. @throws as read_results()
 Results read_recorded(const std::string& file);
 
-/// Part of a table with a row for each configuration: some quantities, then the parameters that take more than one value.
+/// Part of a table with a row for each configuration: some quantities, then the parameters that take more than one
+/// value.
 class RecordedColumns {
  public:
   /// @param first where units are taken from: an evaluation that has all these quantities

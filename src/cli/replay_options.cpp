@@ -19,21 +19,22 @@ namespace wattune::cli {
 
 namespace {
 
+using namespace std::string_view_literals;
+
 /// What choosing among results needs.
-constexpr std::array applicable = {std::string_view("--device"),   std::string_view("--problem-size"),  std::string_view("--minimize"),
-                                   std::string_view("--maximize"), std::string_view("--subject-to"),    std::string_view("--method"),
-                                   std::string_view("--budget"),   std::string_view("--base-clock"),    std::string_view("--strategy"),
-                                   std::string_view("--seed"),     std::string_view("--strategy-option"), std::string_view("--output"),
-                                   std::string_view("--clocks"),   std::string_view("--memory-clocks"), std::string_view("--power-limits"),
-                                   std::string_view("--top"),      std::string_view("--json")};
+constexpr std::array applicable = {
+    "--device"sv,          "--problem-size"sv,  "--minimize"sv,     "--maximize"sv, "--subject-to"sv, "--method"sv,
+    "--base-clock"sv,      "--strategy"sv,      "--seed"sv,         "--budget"sv,   "--output"sv,     "--clocks"sv,
+    "--strategy-option"sv, "--memory-clocks"sv, "--power-limits"sv, "--top"sv,      "--json"sv,
+};
 
 /// How careful, fast or permitted measuring would be: results are the same without.
 constexpr std::array without_effect = {
-    std::string_view("--allow-settings"),    std::string_view("--settings-wait"),   std::string_view("--settings-command"),
-    std::string_view("--settings-reset-command"), std::string_view("--restore-clock"), std::string_view("--assume-no-lock"),
-    std::string_view("--timeout"),           std::string_view("--compile-timeout"), std::string_view("--compile-processes"),
-    std::string_view("--no-cache"),          std::string_view("--keep-going"),      std::string_view("--finalists"),
-    std::string_view("--no-skip"),           std::string_view("--abandon-above"),   std::string_view("--profile")};
+    "--allow-settings"sv, "--settings-wait"sv,  "--settings-command"sv, "--settings-reset-command"sv,
+    "--restore-clock"sv,  "--assume-no-lock"sv, "--compile-timeout"sv,  "--compile-processes"sv,
+    "--timeout"sv,        "--no-cache"sv,       "--keep-going"sv,       "--finalists"sv,
+    "--no-skip"sv,        "--abandon-above"sv,  "--profile"sv,
+};
 
 constexpr std::string_view energy_is_recorded = "energy and power are what was recorded";
 
@@ -97,13 +98,16 @@ std::vector<Value> select_recorded(Setting setting, const std::string& text, con
   const auto numbers = numbers_of(recorded, setting);
   std::vector<Value> chosen;
   for (const double wanted : select_settings(setting, text, capabilities_of(setting, numbers, file), place)) {
-    const auto same = [&](const Value& value) { return std::fabs(value.as_double() * edge_scale(setting) - wanted) < tolerance; };
+    const auto same = [&](const Value& value) {
+      return std::fabs(value.as_double() * edge_scale(setting) - wanted) < tolerance;
+    };
     const auto found = std::ranges::find_if(recorded, same);
     if (found == recorded.end()) {
       std::vector<double> shown;
       for (const double number : numbers) shown.push_back(number / edge_scale(setting));
-      throw UsageError(fmt::format("{}: {:g} {} is not recorded in '{}'; there are {} {}", place, wanted / edge_scale(setting),
-                                   edge_unit(setting), file, fmt::join(shown, ", "), edge_unit(setting)));
+      throw UsageError(fmt::format("{}: {:g} {} is not recorded in '{}'; there are {} {}", place,
+                                   wanted / edge_scale(setting), edge_unit(setting), file, fmt::join(shown, ", "),
+                                   edge_unit(setting)));
     }
     if (std::ranges::find(chosen, *found) == chosen.end()) chosen.push_back(*found);
   }
@@ -111,9 +115,11 @@ std::vector<Value> select_recorded(Setting setting, const std::string& text, con
 }
 
 /// What of a setting is searched; empty: not said.
-std::pair<std::string, std::string> selection_of(Setting setting, const TuneArguments& arguments, const Problem& problem) {
+std::pair<std::string, std::string> selection_of(Setting setting, const TuneArguments& arguments,
+                                                 const Problem& problem) {
   const std::string name(parameter_of(setting));
-  if (const std::string& text = arguments.settings.text(setting); !text.empty()) return {text, std::string(option_of(setting))};
+  if (const std::string& text = arguments.settings.text(setting); !text.empty())
+    return {text, std::string(option_of(setting))};
   const auto in_file = problem.device_settings.find(name);
   if (in_file == problem.device_settings.end()) return {};
   return {in_file->second, fmt::format("{}: wattune.DeviceSettings.{}", problem.file.string(), name)};
@@ -126,18 +132,20 @@ void check_replay_options(const TuneArguments& arguments) {
   for (const auto& option : arguments.given) {
     if (std::ranges::find(applicable, option) != applicable.end()) continue;
     if (std::ranges::find(without_effect, option) == without_effect.end()) {
-      throw UsageError(fmt::format("{}: not with recorded results ({}): {}", option, arguments.device, why_refused(option)));
+      throw UsageError(
+          fmt::format("{}: not with recorded results ({}): {}", option, arguments.device, why_refused(option)));
     }
     unused.push_back(option);
   }
   check_base_clock(arguments.base_clock, std::span(&arguments.method, arguments.method.empty() ? 0 : 1));
   if (are_calibrated(arguments.settings)) {
-    throw UsageError(fmt::format("--clocks {}: follows from the calibration of a board, and recorded results have none; name clocks, or all",
-                                 arguments.settings.clocks));
+    throw UsageError(fmt::format(
+        "--clocks {}: follows from the calibration of a board, and recorded results have none; name clocks, or all",
+        arguments.settings.clocks));
   }
   if (unused.empty()) return;
-  say("wattune: warning: {} {} no effect: results are recorded, nothing is set, compiled or measured\n", fmt::join(unused, ", "),
-      unused.size() == 1 ? "has" : "have");
+  say("wattune: warning: {} {} no effect: results are recorded, nothing is set, compiled or measured\n",
+      fmt::join(unused, ", "), unused.size() == 1 ? "has" : "have");
 }
 
 std::vector<Parameter> recorded_settings(const TuneArguments& arguments, const Problem& problem, const Results& results,
@@ -150,28 +158,31 @@ std::vector<Parameter> recorded_settings(const TuneArguments& arguments, const P
     const auto& [text, place] = selection_of(setting, arguments, problem);
     if (found == names.end()) {
       if (arguments.settings.text(setting).empty()) continue;
-      throw UsageError(fmt::format("{}: the results of '{}' have no {}: they were recorded at one {}", option_of(setting), file, name,
-                                   to_string(setting)));
+      throw UsageError(fmt::format("{}: the results of '{}' have no {}: they were recorded at one {}",
+                                   option_of(setting), file, name, to_string(setting)));
     }
     const auto& recorded = results.header.parameter_values[static_cast<std::size_t>(found - names.begin())];
     const bool are_numbers = std::ranges::all_of(recorded, [](const Value& value) { return value.is_number(); });
-    const bool is_own = std::ranges::any_of(problem.parameters, [&](const Parameter& parameter) { return parameter.name == name; });
+    const bool is_own =
+        std::ranges::any_of(problem.parameters, [&](const Parameter& parameter) { return parameter.name == name; });
     if (recorded.empty() || !are_numbers || (is_own && text.empty())) continue;
     parameters.push_back({name, select_recorded(setting, text.empty() ? "all" : text, recorded, file, place)});
   }
   return parameters;
 }
 
-void check_problem_size(const TuneArguments& arguments, const Problem& problem, const Results& results, const std::string& file) {
+void check_problem_size(const TuneArguments& arguments, const Problem& problem, const Results& results,
+                        const std::string& file) {
   const auto& recorded = results.header.problem_size;
   const auto& wanted = problem.problem_size;
   if (recorded.empty() || wanted.empty() || essential(recorded) == essential(wanted)) return;
   const std::string by = arguments.problem_size.empty() ? fmt::format("the problem '{}'", problem.file.string())
                                                         : std::string("--problem-size");
-  throw UsageError(fmt::format("the results of '{}' are of problem size {}, and {} is {}: they tell nothing of another size; give "
-                               "--problem-size {}, or results of {}",
-                               file, size_text(recorded, " x "), by, size_text(wanted, " x "), size_text(recorded, ","),
-                               size_text(wanted, " x ")));
+  throw UsageError(
+      fmt::format("the results of '{}' are of problem size {}, and {} is {}: they tell nothing of another size; give "
+                  "--problem-size {}, or results of {}",
+                  file, size_text(recorded, " x "), by, size_text(wanted, " x "), size_text(recorded, ","),
+                  size_text(wanted, " x ")));
 }
 
 }  // namespace wattune::cli

@@ -15,7 +15,8 @@ void warn_of_unused_profile(const DeviceInfo& device) {
 }
 
 nlohmann::json probe_and_tell(const SensorProbeRequest& request) {
-  nlohmann::json found = probe_sensors_of(request, [&](const std::string& text) { say("{}: {}\n", request.device, text); });
+  nlohmann::json found =
+      probe_sensors_of(request, [&](const std::string& text) { say("{}: {}\n", request.device, text); });
   if (found.contains("file")) {
     say("{}: kept in {}\n", request.device, found.at("file").get<std::string>());
   } else {

@@ -42,7 +42,8 @@ std::string objectives_text(std::span<const Objective> objectives) {
   return text;
 }
 
-RunInfo make_run_info(const TuneArguments& arguments, const Problem& problem, const SearchSpace& space, const DeviceInfo& device) {
+RunInfo make_run_info(const TuneArguments& arguments, const Problem& problem, const SearchSpace& space,
+                      const DeviceInfo& device) {
   RunInfo run;
   run.problem = problem.name;
   run.device_id = device.id;

@@ -21,6 +21,7 @@ std::filesystem::path choose_output(const TuneArguments& arguments, const Proble
 std::string objectives_text(std::span<const Objective> objectives);
 
 /// Everything that is known before the first evaluation.
-RunInfo make_run_info(const TuneArguments& arguments, const Problem& problem, const SearchSpace& space, const DeviceInfo& device);
+RunInfo make_run_info(const TuneArguments& arguments, const Problem& problem, const SearchSpace& space,
+                      const DeviceInfo& device);
 
 }  // namespace wattune::cli
