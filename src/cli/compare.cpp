@@ -10,6 +10,7 @@
 #include <exception>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "analysis/method_comparison.hpp"
 #include "base/duration.hpp"
@@ -335,6 +336,19 @@ void merge_runs(std::vector<Comparison>& comparisons, const std::vector<Results>
   comparisons = std::move(merged);
 }
 
+/// Files that hold no run of the wanted methods are left out. @throws UsageError where none holds any
+void leave_out_empty(std::vector<Comparison>& comparisons, const CompareArguments& arguments, const std::vector<Results>& all,
+                     const ComparisonOptions& options) {
+  std::erase_if(comparisons, [](const Comparison& comparison) { return comparison.methods.empty(); });
+  if (!comparisons.empty()) return;
+  std::set<std::string> held;
+  for (const auto& results : all) {
+    for (const auto& run : recorded_runs(results, options)) held.insert(run.name);
+  }
+  throw UsageError(fmt::format("compare: there is no run of {} in {}; there are runs of {}", fmt::join(arguments.methods, ", "),
+                               fmt::join(arguments.inputs, ", "), fmt::join(held, ", ")));
+}
+
 int compare_results(const CompareArguments& arguments) {
   std::vector<Results> all;
   for (const auto& file : arguments.inputs) all.push_back(read_completed(file));
@@ -342,6 +356,7 @@ int compare_results(const CompareArguments& arguments) {
   std::vector<Comparison> comparisons;
   for (std::size_t i = 0; i < all.size(); ++i) comparisons.push_back(compare_file(arguments, arguments.inputs[i], all[i], options));
   merge_runs(comparisons, all, options.efficiency);
+  leave_out_empty(comparisons, arguments, all, options);
   std::optional<CommonClock> common;
   if (arguments.common_clock) common = common_clock(all, arguments.inputs);
   print_all(arguments, comparisons, common, options.efficiency);

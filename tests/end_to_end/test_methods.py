@@ -297,6 +297,13 @@ class RecordedMethods(harness.CommandTest):
         self.assertGreater(compared["valid"], 8)
         self.assertIn(f"8 of {compared['valid']} valid configurations are recorded", stderr)
 
+    def test_runs_of_other_methods_than_the_wanted_are_told_of(self):
+        self.wattune("tune", harness.GEMM, "--device", DEVICE, "--method", "race-to-idle", "--budget", "4", "-o", self.folder / "out")
+        (file,) = self.journals()
+        _, stderr = self.wattune("compare", file, "--method", "two-clock,energy-at-max", code=2)
+        self.assertIn(f"no run of two-clock, energy-at-max in {file}; there are runs of race-to-idle", stderr)
+        self.assertEqual(len(self.compare(file, "--method", "race-to-idle,two-clock")["methods"]), 1)
+
     def test_runs_of_other_sizes_stand_in_tables_of_their_own(self):
         files = []
         for size in ("256,256,256", "512,512,512"):
