@@ -129,7 +129,15 @@ TEST(SensorsInWords, tell_what_is_seen_and_what_is_used) {
   const auto lines = in_words(h200());
   EXPECT_THAT(lines, testing::Contains(HasSubstr("energy counter: a new value every 100 ms, which sees all of the time")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("counter and readings agree")));
+  EXPECT_THAT(lines, testing::Contains(testing::EndsWith("a call takes 2.9 ms")));
+  EXPECT_THAT(lines, testing::Contains(testing::EndsWith("a call takes 4 us")));
   EXPECT_EQ(lines.back(), "this card's instantaneous reading sees 28 % of the time; wattune uses its energy counter");
+}
+
+TEST(SensorsInWords, tell_long_times_in_seconds) {
+  SensorProfile profile = h200();
+  profile.average = ReadingProfile{0.1, 4e-6, 5e-6, 1.0, 1.0, 1.5, 0.0, 2.0};
+  EXPECT_THAT(in_words(profile), testing::Contains(HasSubstr("every 100 ms, each the mean of 1 s, late by a rise time of 1.5 s")));
 }
 
 }  // namespace
