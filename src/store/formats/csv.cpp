@@ -339,7 +339,7 @@ void read_csv(std::string_view text, const std::string& file, Results& results) 
   if (!titles || parameters == 0 || parameters == titles->size()) {
     throw UsageError(fmt::format("cannot read the results '{}': it is neither a journal, a Kernel Tuner cache nor T4, and as CSV its "
                                  "first line must have the parameters, then a column 'outcome' or one with a unit, like "
-                                 "'time [ms]'",
+                                 "'time [ms]' (a table of clocks: 'clock [MHz]', then the others)",
                                  file));
   }
   std::vector<Column> columns;
