@@ -135,10 +135,14 @@ std::optional<double> StagedMethod::left() const {
 }
 
 std::shared_ptr<Stage> StagedMethod::search(Subspace subspace, const Objective& objective) const {
+  return search(std::move(subspace), objective, inputs_.setup.options);
+}
+
+std::shared_ptr<Stage> StagedMethod::search(Subspace subspace, const Objective& objective, StrategyOptions options) const {
   StrategySetup setup;
   setup.objectives = {objective};
   setup.kinds = inputs_.setup.kinds;
-  setup.options = inputs_.setup.options;
+  setup.options = std::move(options);
   return std::make_shared<SearchStage>(std::move(subspace), inputs_.setup.strategy, inputs_.seed, setup);
 }
 

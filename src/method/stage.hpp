@@ -125,6 +125,8 @@ class StagedMethod : public Strategy {
 
   /// A search for an objective in a part of the space.
   [[nodiscard]] std::shared_ptr<Stage> search(Subspace subspace, const Objective& objective) const;
+  /// @param options of the strategy, in place of those of the setup
+  [[nodiscard]] std::shared_ptr<Stage> search(Subspace subspace, const Objective& objective, StrategyOptions options) const;
   /// At one combination of settings. @throws UsageError where no configuration is valid there.
   [[nodiscard]] std::shared_ptr<Stage> search_at(const SettingPoint& settings, const Objective& objective) const;
   /// The best point told at these settings, one that meets the conditions of the run if there is one; nothing where none

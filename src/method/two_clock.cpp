@@ -21,26 +21,25 @@ constexpr std::size_t lowered = 2;
 /// After so many evaluations the best are carried for the first time, then whenever these have grown by `growth`.
 constexpr double first_carry = 50;
 constexpr double growth = 1.5;
-/// Strategies that begin with a sample begin with one of this size: the probed variants are known already.
+/// Strategies that begin with a sample begin with a small one, since the probed variants are known already; none to speak
+/// of where clocks join those that are searched.
 constexpr const char* sample_option = "initial";
-constexpr const char* sample_size = "10";
+constexpr const char* first_sample = "10";
+constexpr const char* later_sample = "1";
 /// Kept for the last time that the best are carried, as a share of the budget, within limits.
 constexpr double last_carry_share = 0.08;
 constexpr double least_for_last_carry = 6;
 constexpr double most_for_last_carry = 30;
 
-MethodInputs with_small_sample(MethodInputs inputs) {
-  for (const auto& strategy : strategy_descriptions()) {
-    if (strategy.name != inputs.setup.strategy) continue;
-    const bool has_sample = std::ranges::find(strategy.options, sample_option, &OptionDescription::name) != strategy.options.end();
-    if (has_sample) inputs.setup.options.try_emplace(sample_option, sample_size);
-  }
-  return inputs;
+bool begins_with_sample(const std::string& strategy) {
+  const auto& all = strategy_descriptions();
+  const auto found = std::ranges::find(all, strategy, &StrategyDescription::name);
+  return found != all.end() && std::ranges::find(found->options, sample_option, &OptionDescription::name) != found->options.end();
 }
 
 class TwoClock : public StagedMethod {
  public:
-  explicit TwoClock(MethodInputs inputs) : StagedMethod(with_small_sample(std::move(inputs)), true), axes_(inputs_.axes) {}
+  explicit TwoClock(MethodInputs inputs) : StagedMethod(std::move(inputs), true), axes_(inputs_.axes) {}
 
  private:
   enum class Step { begin, probe, clocks, search, carry };
@@ -124,7 +123,9 @@ class TwoClock : public StagedMethod {
   std::shared_ptr<Stage> begin_search() {
     step_ = Step::search;
     std::vector<SettingPoint> settings(clocks_.begin(), clocks_.end());
-    search_ = search(Subspace::at_settings(inputs_.space, axes_, settings), inputs_.setup.efficiency);
+    StrategyOptions options = inputs_.setup.options;
+    if (begins_with_sample(inputs_.setup.strategy)) options.try_emplace(sample_option, search_ ? later_sample : first_sample);
+    search_ = search(Subspace::at_settings(inputs_.space, axes_, settings), inputs_.setup.efficiency, options);
     return search_;
   }
 

@@ -245,8 +245,8 @@ TEST_F(MethodTest, TwoClockSearchFindsAVariantThatIsBestFarBelowTheClockOfOthers
   };
   double least = std::numeric_limits<double>::infinity();
   for (Count i = 0; i < space.size(); ++i) least = std::min(least, evaluate(space.point(i)).quantities.at("energy").value);
-  for (std::uint64_t seed = 0; seed < 10; ++seed) {
-    SCOPED_TRACE(seed);
+  int missed = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const auto method = make_method("two-clock", space, seed, setup_with(120));
     double found = std::numeric_limits<double>::infinity();
     for (int i = 0; i < 120; ++i) {
@@ -256,8 +256,9 @@ TEST_F(MethodTest, TwoClockSearchFindsAVariantThatIsBestFarBelowTheClockOfOthers
         method->tell(point, evaluation);
       }
     }
-    EXPECT_LT(found, 1.001 * least);
+    missed += found > 1.001 * least ? 1 : 0;
   }
+  EXPECT_LE(missed, 6);  // 13 where only the best are carried
 }
 
 TEST_F(MethodTest, ModelSteeringSearchesFewClocksNearTheOptimum) {
