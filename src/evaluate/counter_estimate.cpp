@@ -65,9 +65,10 @@ class CounterEstimate final : public PowerEstimate {
     }
     if (energy_ && *now > *energy_) {
       // The step fell between the last call and this one.
-      const Tick tick{0.5 * (asked_ + middle), 0.5 * (middle - asked_ + delay_ + delay), *now};
-      history_.add(tick);
-      if (settled_ && tick.time >= *settled_) ticks_.push_back(tick);
+      const double earliest = asked_ - 0.5 * delay_;
+      const double latest = middle + 0.5 * delay;
+      const Tick tick{0.5 * (earliest + latest), 0.5 * (latest - earliest), *now};
+      if (history_.add(tick) && settled_ && tick.time >= *settled_) ticks_.push_back(tick);
     }
     energy_ = now;
     asked_ = middle;

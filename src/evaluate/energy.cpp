@@ -423,8 +423,8 @@ std::optional<double> measure_idle_power(PowerMeter& meter, TickHistory& history
     const double middle = 0.5 * (before + clock.now());
     if (!now) return std::nullopt;
     if (energy && *now > *energy) {
-      ticks.push_back({0.5 * (asked + middle), 0.5 * (middle - asked), *now});
-      history.add(ticks.back());
+      const Tick tick{0.5 * (asked + middle), 0.5 * (middle - asked), *now};
+      if (history.add(tick)) ticks.push_back(tick);
     }
     energy = now;
     asked = middle;

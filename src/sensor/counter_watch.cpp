@@ -10,8 +10,8 @@ void CounterWatch::look() {
   const double middle = 0.5 * (before + clock_.now());
   if (!joules) return;
   if (joules_ && *joules > *joules_) {
-    ticks_.push_back({0.5 * (asked_ + middle), 0.5 * (middle - asked_), *joules});
-    history_.add(ticks_.back());
+    const Tick tick{0.5 * (asked_ + middle), 0.5 * (middle - asked_), *joules};
+    if (history_.add(tick)) ticks_.push_back(tick);
   }
   joules_ = joules;
   asked_ = middle;

@@ -13,8 +13,13 @@ constexpr std::size_t most_seen = 100;
 constexpr std::size_t least_seen = 5;
 /// How far, in periods, a tick may lie from where it is due.
 constexpr double largest_deviation = 0.1;
-/// Steps come up to 0.5 less this many periods after they are due.
-constexpr double least_tolerance = 0.3;
+/// What is seen with a smaller error, in periods, is the step that is due nearest.
+constexpr double clear_uncertainty = 0.3;
+/// Whether another step may be meant is judged a little more strictly than which one is, for period and phase are
+/// found out better meanwhile.
+constexpr double strictness = 0.05;
+/// Where more in a row are uncertain, asking takes longer than a period, and there is nothing better.
+constexpr int most_uncertain = 5;
 /// Ticks out of place that are put up with: two points for each, one back for each that is where it is due.
 constexpr int most_misplaced = 5;
 /// Steps come up to a millisecond off their period, and the counter's value goes along with that, while polling sees
@@ -35,29 +40,46 @@ double deviation(double time, double period) {
 
 }  // namespace
 
-void TickHistory::add(const Tick& tick) {
+bool TickHistory::add(const Tick& tick) {
   ++count_;
   if (regular()) {
+    if (!is_certain(tick)) return ++uncertain_ > most_uncertain;
+    uncertain_ = 0;
     // A slow call misplaces a tick now and then; a counter that has changed its ways misplaces most.
-    misplaced_ = place(tick) ? std::max(0, misplaced_ - 1) : misplaced_ + 2;
+    const bool placed = place(tick);
+    misplaced_ = placed ? std::max(0, misplaced_ - 1) : misplaced_ + 2;
     if (misplaced_ > most_misplaced) *this = TickHistory();
-    return;
+    return placed;
   }
   unplaced_.push_back(tick);
   if (unplaced_.size() >= least_seen) begin();
+  return true;
+}
+
+/// A call that was held up says little about when the step was.
+bool TickHistory::is_clear(const Tick& tick) const { return tick.uncertainty <= 3 * std::max(scatter_, 1e-3); }
+
+bool TickHistory::is_certain(const Tick& tick) const {
+  if (tick.uncertainty < clear_uncertainty * period_) return true;
+  const double off = (0.5 - clear_uncertainty + strictness) * period_;
+  double first = std::ceil((tick.time - tick.uncertainty - off - phase_) / period_);
+  if (last_position_) first = std::max(first, *last_position_ + 1);
+  const double last = std::floor((tick.time + tick.uncertainty + off - phase_) / period_);
+  return first == last;
 }
 
 double TickHistory::position(const Tick& tick) const {
   // The value is that of the last step before it was read, which in a long interval need not be near the middle.
-  const double tolerance = 0.5 * period_ - std::min(tick.uncertainty, least_tolerance * period_);
+  const double tolerance = 0.5 * period_ - std::min(tick.uncertainty, clear_uncertainty * period_);
   return std::floor((tick.time + tick.uncertainty + tolerance - phase_) / period_);
 }
 
 bool TickHistory::place(const Tick& tick) {
   const double position = this->position(tick);
   if (std::abs(tick.time - due(position)) > largest_deviation * period_ + tick.uncertainty) return false;
+  last_position_ = position;
   // A tick of a slow call would spoil the fit more than it adds.
-  if (!seen_.empty() && tick.uncertainty > largest_deviation * period_) return true;
+  if (!seen_.empty() && !is_clear(tick)) return true;
   seen_.push_back({position, tick.time});
   if (seen_.size() > most_seen) seen_.pop_front();
   fit();
@@ -85,6 +107,7 @@ void TickHistory::begin() {
     seen_.push_back({position, unplaced_[i].time});
   }
   unplaced_.clear();
+  last_position_ = position;
   fit();
 }
 
@@ -121,9 +144,7 @@ double TickHistory::due(const Tick& tick) const {
 double TickHistory::time(const Tick& tick) const {
   if (!regular()) return tick.time;
   const double at = due(tick);
-  // A call that was held up says little about when the step was.
-  const double share = tick.uncertainty > 3 * std::max(scatter_, 1e-3) ? 0 : seen_share;
-  return at + share * (tick.time - at);
+  return is_clear(tick) ? at + seen_share * (tick.time - at) : at;
 }
 
 double TickHistory::jitter() const {

@@ -20,7 +20,9 @@ struct Tick {
 /// ticks of a short window are placed by the period and phase of all before them.
 class TickHistory {
  public:
-  void add(const Tick& tick);
+  /// @return false where it cannot be told which step it was, for polling was held up while two were due, or it does
+  /// not fit: it is not to be used, as if nobody had looked.
+  bool add(const Tick& tick);
 
   /// Whether the steps seen so far have a period.
   [[nodiscard]] bool regular() const noexcept { return period_ > 0; }
@@ -48,6 +50,8 @@ class TickHistory {
     double time;
   };
   bool place(const Tick& tick);
+  [[nodiscard]] bool is_certain(const Tick& tick) const;
+  [[nodiscard]] bool is_clear(const Tick& tick) const;
   /// Periods from the first step to this one.
   [[nodiscard]] double position(const Tick& tick) const;
   void begin();
@@ -58,8 +62,10 @@ class TickHistory {
   std::deque<Seen> seen_;
   std::vector<Tick> unplaced_;  ///< seen before there was a period
   int misplaced_ = 0;           ///< how often ticks were not where they were due of late
+  int uncertain_ = 0;           ///< how many were uncertain since the last that was not
   double period_ = 0;
   double phase_ = 0;
+  std::optional<double> last_position_;  ///< of the last step that was certain
   double scatter_ = 0;  ///< standard deviation of the times seen around those due, s
   double jitter_squares_ = 0;  ///< s^2, of what windows have taught
   double jitter_freedom_ = 0;  ///< degrees of freedom of that

@@ -88,6 +88,23 @@ TEST_F(MeasureEnergy, asks_a_counter_whose_steps_it_knows_only_when_one_is_due) 
   EXPECT_LT(meter.calls - before, 6 * (clock.now() - began) / meter.period);
 }
 
+TEST_F(MeasureEnergy, counts_no_step_too_many_where_polling_is_held_up) {
+  meter.power = [](double) { return 600.0; };
+  meter.period = 0.02;
+  meter.jitter_seconds = 0.002;
+  std::mt19937 random(5);
+  meter.held_back = [&](double) {
+    if (random() % 10 == 0) clock.pass(1e-3 * static_cast<double>(random() % 60));
+    return 0.0;
+  };
+  for (int i = 0; i < 2000; ++i) {
+    options.ticks = 2 + i % 3;
+    const auto result = measure_energy(batch, meter, ticks, options, clock);
+    ASSERT_TRUE(result) << result.error().message;
+    ASSERT_NEAR(result->at("power").value, 600, 60) << i;
+  }
+}
+
 TEST_F(MeasureEnergy, queues_little_beyond_the_tick_that_ends_the_window) {
   VirtualBatch shorter(clock, 0.008, 4);
   meter.power = [](double) { return 450.0; };

@@ -60,6 +60,21 @@ TEST(TickHistory, takes_the_last_step_of_a_time_in_which_nobody_looked) {
   EXPECT_NEAR(history.time({9.95, 0.1, 0}), 10, 0.0005);
 }
 
+TEST(TickHistory, refuses_a_step_of_which_it_cannot_be_told_which_it_was) {
+  TickHistory history = regular_history();     // the last step was at 8.9
+  EXPECT_FALSE(history.add({9.05, 0.1, 0}));    // looked at 8.95 and 9.15: if it was read in between, 9.0 or 9.1
+  EXPECT_TRUE(history.add({9.22, 0.05, 0}));    // held up as well, but only 9.2 was due
+  EXPECT_NEAR(history.next(9.25).value(), 9.3, 0.0005);
+}
+
+TEST(TickHistory, knows_a_step_that_came_early_by_the_one_before) {
+  TickHistory history = regular_history();
+  ASSERT_TRUE(history.add(tick(20)));
+  // Looked at just before it was due, and nothing but the step before lies in between.
+  EXPECT_TRUE(history.add({9.0499, 0.0499, 0}));
+  EXPECT_NEAR(history.time({9.0499, 0.0499, 0}), 9.1, 0.0005);
+}
+
 TEST(TickHistory, stays_as_it_is_where_one_tick_does_not_fit) {
   TickHistory history = regular_history();
   history.add(tick(30, 0.04));
