@@ -21,6 +21,9 @@ constexpr double poll_seconds = 1e-3;
 /// After the switching began, and of a steady load, until sensors show nothing of what was before.
 constexpr double settle_seconds = 0.25;
 constexpr std::size_t least_ticks = 4;
+/// How long the load is steady, and then idle, before each phase, and from when in it power counts.
+constexpr double level_seconds = 0.55;
+constexpr double level_settle_seconds = 0.12;
 
 struct Row {
   double on;
@@ -58,7 +61,7 @@ class Table {
  private:
   /// What a phase saw.
   struct Seen {
-    double share;  ///< of the time that the load was on
+    double expected;
     double counter;
     std::optional<double> instant;
   };
@@ -79,14 +82,21 @@ class Table {
     std::vector<Update> fresh;
   };
 
-  Seen evaluate(const Watch& watch, const std::vector<Burst>& bursts) const {
+  /// Power of the steady load and of the idle device, W.
+  struct Levels {
+    double on;
+    double off;
+  };
+
+  Seen evaluate(const Watch& watch, const std::vector<Burst>& bursts, const Levels& levels) const {
     const auto& ticks = watch.counter.ticks();
     if (ticks.size() < least_ticks) {
       throw DeviceError(fmt::format("the table of sensors needs an energy counter that moves: it moved {} times in {:g} s",
                                     ticks.size(), options_.phase_seconds));
     }
     const WindowPower window = window_power(ticks, 0, watch.counter.history());
-    Seen seen{LoadTrace(bursts, 0).mean(window.begin, window.end), window.watts, std::nullopt};
+    const double share = LoadTrace(bursts, options_.rise_seconds).mean(window.begin, window.end);
+    Seen seen{levels.off + (levels.on - levels.off) * share, window.watts, std::nullopt};
     std::vector<double> inside;
     for (const auto& update : watch.fresh) {
       if (update.time > window.begin && update.time <= window.end) inside.push_back(update.watts);
@@ -106,7 +116,7 @@ class Table {
       clock_.sleep_until(clock_.now() + poll_seconds);
     }
     load_.finish();
-    const Seen seen = evaluate(watch, {{0, clock_.now()}});
+    const Seen seen = evaluate(watch, {{0, clock_.now()}}, {});
     table_.on_watts = seen.counter;
     table_.off_watts = idle_power(meter_, clock_, std::max(2.0, options_.phase_seconds)).value_or(0);
     DutyRow row{0.05, 0, false, 1, table_.on_watts, seen.counter, 0.0, {}, seen.instant, {}, {}};
@@ -114,15 +124,35 @@ class Table {
     table_.rows.push_back(row);
   }
 
+  static double power_from(const Watch& watch, double begin) {
+    std::vector<Tick> ticks;
+    for (const auto& tick : watch.counter.ticks()) {
+      if (tick.time >= begin) ticks.push_back(tick);
+    }
+    if (ticks.size() < 2) throw DeviceError(fmt::format("the energy counter moved {} times in {:g} s", ticks.size(), level_seconds));
+    return window_power(ticks, 0, watch.counter.history()).watts;
+  }
+
+  /// The load without a pause, then the idle device.
+  Levels levels(Watch& watch) {
+    Levels result{};
+    for (double* level : {&result.on, &result.off}) {
+      const double begin = clock_.now();
+      if (level == &result.on) load_.switch_on(level_seconds);
+      while (level == &result.on ? load_.running() : clock_.now() < begin + level_seconds) {
+        watch.look();
+        clock_.sleep_until(clock_.now() + poll_seconds);
+      }
+      *level = power_from(watch, begin + level_settle_seconds);
+    }
+    return result;
+  }
+
   Seen phase(const Row& row, double shift) {
     const auto first = static_cast<std::ptrdiff_t>(load_.bursts().size());
-    // The counter's steps before, so that the switching can be placed against them.
+    // This also learns the counter's steps, so that the switching can be placed against them.
     Watch before(meter_, clock_);
-    const double learned = clock_.now() + 0.7;
-    while (clock_.now() < learned) {
-      before.look();
-      clock_.sleep_until(clock_.now() + poll_seconds);
-    }
+    const Levels seen_before = levels(before);
     const double cycle = row.on + row.off;
     const double began = before.counter.history().next(clock_.now() + 0.01).value_or(clock_.now()) + shift * cycle;
     const double end = began + options_.phase_seconds;
@@ -140,14 +170,14 @@ class Table {
       clock_.sleep_until(next > clock_.now() ? std::min(next, wake) : wake);
     }
     load_.finish();
-    return evaluate(watch, {load_.bursts().begin() + first, load_.bursts().end()});
+    return evaluate(watch, {load_.bursts().begin() + first, load_.bursts().end()}, seen_before);
   }
 
   DutyRow switched(const Row& row, unsigned phases) {
     std::vector<double> expected, counter, counter_ratio, instant, instant_ratio;
     for (unsigned i = 0; i < phases; ++i) {
       const Seen seen = phase(row, static_cast<double>(i) / phases);
-      expected.push_back(table_.off_watts + (table_.on_watts - table_.off_watts) * seen.share);
+      expected.push_back(seen.expected);
       counter.push_back(seen.counter);
       counter_ratio.push_back(seen.counter / expected.back());
       if (!seen.instant) continue;

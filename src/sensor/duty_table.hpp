@@ -16,6 +16,7 @@ struct DutyTableOptions {
   double phase_seconds = 2;  ///< for each row and phase
   unsigned phases = 4;       ///< of the switching against the counter's steps at its beginning, in each row
   unsigned most_phases = 8;  ///< where on and off last equally long
+  double rise_seconds = 0;   ///< time constant with which the counter shows a change, as of SensorProfile
 };
 
 /// Means over the phases of one row. Powers in W, relative quantities as fractions.
@@ -26,7 +27,9 @@ struct DutyRow {
   /// and again; else pauses are longer at first and shorter later, and the phase goes through a whole cycle and back.
   bool in_step = false;
   unsigned phases = 0;
-  double expected = 0;  ///< of a square wave between the power of the steady load and that of the idle device
+  /// Of a square wave between the power of the steady load and that of the idle device, both measured by the counter
+  /// right before the switching: power goes with the temperature.
+  double expected = 0;
   std::optional<double> counter;
   std::optional<double> counter_error;   ///< counter / expected - 1
   std::optional<double> counter_spread;  ///< standard deviation over the phases of each phase's counter / expected
@@ -41,7 +44,7 @@ struct DutyTable {
   std::vector<DutyRow> rows;
 };
 
-/// Takes about (rows * phases + 6) * phase_seconds. @throws DeviceError where the meter has no counter that moves.
+/// Takes about (rows * phases + 6) * phase_seconds, and one more second for each row and phase. @throws DeviceError where the meter has no counter that moves.
 DutyTable measure_duty_table(PowerMeter& meter, SwitchedLoad& load, Clock& clock, const DutyTableOptions& options);
 
 nlohmann::json to_json(const DutyTable& table);

@@ -119,6 +119,7 @@ json probe_sensors_here(const SensorProbeRequest& request,
     on_progress("switching a load on and off for the table");
     DutyTableOptions table;
     table.phase_seconds = request.phase_seconds;
+    if (profile.counter) table.rise_seconds = profile.counter->rise.value_or(0);
     reply["table"] = to_json(measure_duty_table(*meter, load, clock, table));
   }
   return reply;
