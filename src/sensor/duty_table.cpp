@@ -61,7 +61,7 @@ class Table {
  private:
   /// What a phase saw.
   struct Seen {
-    double expected;
+    double share;  ///< of the time that the load was on
     double counter;
     std::optional<double> instant;
   };
@@ -88,7 +88,7 @@ class Table {
     double off;
   };
 
-  Seen evaluate(const Watch& watch, const std::vector<Burst>& bursts, const Levels& levels) const {
+  Seen evaluate(const Watch& watch, const std::vector<Burst>& bursts) const {
     const auto& ticks = watch.counter.ticks();
     if (ticks.size() < least_ticks) {
       throw DeviceError(fmt::format("the table of sensors needs an energy counter that moves: it moved {} times in {:g} s",
@@ -96,7 +96,7 @@ class Table {
     }
     const WindowPower window = window_power(ticks, 0, watch.counter.history());
     const double share = LoadTrace(bursts, options_.rise_seconds).mean(window.begin, window.end);
-    Seen seen{levels.off + (levels.on - levels.off) * share, window.watts, std::nullopt};
+    Seen seen{share, window.watts, std::nullopt};
     std::vector<double> inside;
     for (const auto& update : watch.fresh) {
       if (update.time > window.begin && update.time <= window.end) inside.push_back(update.watts);
@@ -116,7 +116,7 @@ class Table {
       clock_.sleep_until(clock_.now() + poll_seconds);
     }
     load_.finish();
-    const Seen seen = evaluate(watch, {{0, clock_.now()}}, {});
+    const Seen seen = evaluate(watch, {{0, clock_.now()}});
     table_.on_watts = seen.counter;
     table_.off_watts = idle_power(meter_, clock_, std::max(2.0, options_.phase_seconds)).value_or(0);
     DutyRow row{0.05, 0, false, 1, table_.on_watts, seen.counter, 0.0, {}, seen.instant, {}, {}};
@@ -148,11 +148,13 @@ class Table {
     return result;
   }
 
-  Seen phase(const Row& row, double shift) {
+  Seen phase(const Row& row, double shift, Levels& sum) {
     const auto first = static_cast<std::ptrdiff_t>(load_.bursts().size());
     // This also learns the counter's steps, so that the switching can be placed against them.
     Watch before(meter_, clock_);
     const Levels seen_before = levels(before);
+    sum.on += seen_before.on;
+    sum.off += seen_before.off;
     const double cycle = row.on + row.off;
     const double began = before.counter.history().next(clock_.now() + 0.01).value_or(clock_.now()) + shift * cycle;
     const double end = began + options_.phase_seconds;
@@ -170,19 +172,21 @@ class Table {
       clock_.sleep_until(next > clock_.now() ? std::min(next, wake) : wake);
     }
     load_.finish();
-    return evaluate(watch, {load_.bursts().begin() + first, load_.bursts().end()}, seen_before);
+    return evaluate(watch, {load_.bursts().begin() + first, load_.bursts().end()});
   }
 
   DutyRow switched(const Row& row, unsigned phases) {
+    std::vector<Seen> seen;
+    Levels sum{};
+    for (unsigned i = 0; i < phases; ++i) seen.push_back(phase(row, static_cast<double>(i) / phases, sum));
     std::vector<double> expected, counter, counter_ratio, instant, instant_ratio;
-    for (unsigned i = 0; i < phases; ++i) {
-      const Seen seen = phase(row, static_cast<double>(i) / phases);
-      expected.push_back(seen.expected);
-      counter.push_back(seen.counter);
-      counter_ratio.push_back(seen.counter / expected.back());
-      if (!seen.instant) continue;
-      instant.push_back(*seen.instant);
-      instant_ratio.push_back(*seen.instant / expected.back());
+    for (const Seen& one : seen) {
+      expected.push_back((sum.off + (sum.on - sum.off) * one.share) / phases);
+      counter.push_back(one.counter);
+      counter_ratio.push_back(one.counter / expected.back());
+      if (!one.instant) continue;
+      instant.push_back(*one.instant);
+      instant_ratio.push_back(*one.instant / expected.back());
     }
     DutyRow result{row.on, row.off, row.in_step, phases, mean_of(expected), {}, {}, {}, {}, {}, {}};
     const auto fill = [](const std::vector<double>& watts, const std::vector<double>& ratio, auto& mean, auto& error,

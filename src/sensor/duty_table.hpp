@@ -28,7 +28,7 @@ struct DutyRow {
   bool in_step = false;
   unsigned phases = 0;
   /// Of a square wave between the power of the steady load and that of the idle device, both measured by the counter
-  /// right before the switching: power goes with the temperature.
+  /// right before each phase (their mean): power goes with the temperature.
   double expected = 0;
   std::optional<double> counter;
   std::optional<double> counter_error;   ///< counter / expected - 1
