@@ -331,9 +331,10 @@ void read_csv(std::string_view text, const std::string& file, Results& results) 
   bool has_clock = false;
   if (titles && titles->size() > 1 && titles->front().text.ends_with(clock_unit)) {
     std::string& title = titles->front().text;
-    title.resize(title.size() - clock_unit.size());
-    parameters = 1;
-    has_clock = true;
+    const std::string name = title.substr(0, title.size() - clock_unit.size());
+    has_clock = !is_result_column(name);
+    if (has_clock) title = name;
+    parameters = has_clock ? 1 : 0;
   }
   while (titles && parameters < titles->size() && !is_result_column((*titles)[parameters].text)) ++parameters;
   if (!titles || parameters == 0 || parameters == titles->size()) {

@@ -303,6 +303,13 @@ TEST_F(Formats, AQuantityThatIsNowhereFiniteIsNotRecorded) {
   }
 }
 
+TEST_F(Formats, AClockCannotBeCalledAsAResultIs) {
+  for (const char* name : {"power", "time", "outcome", "a [b]"}) {
+    EXPECT_THROW(parse(fmt::format("{} [MHz],power [W]\n300,40\n", name)), UsageError) << name;
+  }
+  EXPECT_EQ(parse("clock [MHz],power [W]\n300,40\n").evaluations.size(), 1U);
+}
+
 /// Sources may hand out as little as they like.
 class Trickle : public ByteSource {
  public:
