@@ -36,6 +36,8 @@ struct TunedConfiguration {
   std::string message;  ///< of a failure
   /// Whether outputs were "verified" by a reference, "consistent" with the default configuration's, or "unverified".
   std::string verification;
+  /// "screen": measured quickly; "final": means of the trials of one of the best, measured again.
+  std::string tier;
   std::map<std::string, Measurement> quantities;  ///< time (s), power (W), energy (J), metrics, what observers saw, ...
 
   [[nodiscard]] bool ok() const noexcept { return outcome == "ok"; }
@@ -66,6 +68,12 @@ struct TuningRequest {
   /// Folder of the journal, made if missing: the same tuning done again goes on from there. Empty: none is kept.
   std::filesystem::path output = {};
   bool measure_energy = false;       ///< also where no objective needs it
+  /// Of objectives that take a meter so many of the best are measured again: longer, several times, in turn. 0: none.
+  std::size_t finalists = 5;
+  /// What energy comes from: "auto", "counter", "samples", "integral" or "median" (docs/energy.md).
+  std::string energy_estimator = "auto";
+  /// Where energy alone is minimised, what cannot win is measured no further than needed to know that. True: everything is.
+  bool measure_hopeless = false;
   double timeout_seconds = 60;       ///< for each step of an evaluation; needs a Runtime
   double compile_timeout_seconds = 120;  ///< for each variant; needs a Runtime
   unsigned compile_processes = 0;    ///< 0: as many as there are cores; needs a Runtime

@@ -270,10 +270,9 @@ int run_tune(TuneArguments arguments, TuneOutcome* outcome, const Interrupt* sha
   if (!arguments.no_cache) live.cache_folder = BinaryCache::default_folder().string();
   live.abandon_factor = choose_abandon_factor(arguments, objectives, problem);
   live.limit_by_fastest = arguments.abandon_above ? *arguments.abandon_above > 0 : arguments.strategy != "brute_force";
-  // What is certainly not the best may be needed to meet a condition.
   // A method may need the energy at clocks where it is not the least.
-  live.skip_hopeless = !arguments.no_skip && arguments.method.empty() && constraints.empty() && !arguments.host_watts && arguments.strategy != "brute_force" && objectives.size() == 1 &&
-                       objectives.front().name == "energy" && objectives.front().direction == Direction::minimize;
+  live.skip_hopeless = !arguments.no_skip && arguments.method.empty() && !arguments.host_watts &&
+                       may_skip_hopeless(objectives, constraints, arguments.strategy);
   live.log_file = (folder / "wattune.log").string();
   live.environment = scratch.environment();
   live.environment.push_back("WATTUNE_CUDA_COMPILER=" + arguments.compiler);

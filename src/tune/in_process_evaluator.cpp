@@ -21,7 +21,9 @@ InProcessEvaluator::InProcessEvaluator(const Problem& problem, InProcessOptions 
 
 void InProcessEvaluator::open() {
   session_.reset();
-  session_ = std::make_unique<DeviceSession>(problem_, options_.device, options_.energy, MeasureOptions{});
+  MeasureOptions measure;
+  measure.energy_estimator = options_.energy_estimator;
+  session_ = std::make_unique<DeviceSession>(problem_, options_.device, options_.energy, measure);
   info_ = session_->info();
   meter_ = session_->meter();
   if (!compiler_) compiler_ = make_backend(backend_of_device(options_.device))->compiler(info_.id);
@@ -63,7 +65,7 @@ std::optional<Evaluator::Done> InProcessEvaluator::next(double /*seconds*/, int 
   if (queue_.empty()) return std::nullopt;
   Done done{std::move(queue_.front()), {}};
   queue_.pop_front();
-  done.evaluation = evaluate(done.proposal.configuration);
+  done.evaluation = evaluate(done.proposal);
   done.evaluation.configuration = done.proposal.configuration;
   done.evaluation.board = info_.board();
   done.evaluation.timestamp = utc_timestamp();
@@ -79,7 +81,10 @@ void InProcessEvaluator::note_others() {
   others_ = others;
 }
 
-Evaluation InProcessEvaluator::evaluate(const std::vector<Value>& configuration) {
+void InProcessEvaluator::recorded(const Evaluation& evaluation) { energy_bounds_.learn(evaluation, {}); }
+
+Evaluation InProcessEvaluator::evaluate(const Proposal& proposal) {
+  const std::vector<Value>& configuration = proposal.configuration;
   Evaluation evaluation;
   const auto failed = [&](const Failure& failure) {
     evaluation.outcome = failure.outcome;
@@ -90,8 +95,15 @@ Evaluation InProcessEvaluator::evaluate(const std::vector<Value>& configuration)
   try {
     const auto binary = compile(variant_request(problem_, info_.id, includes_hash_, configuration));
     if (!binary) return failed(binary.error());
-    auto result = session_->evaluate(*binary, configuration, reference_from_first_);
+    EvaluateOptions wanted;
+    wanted.exact = proposal.tier == "final";
+    if (options_.skip_hopeless && proposal.tier == "screen") {
+      wanted.hopeless_energy = energy_bounds_.least();
+      wanted.least_beyond_idle = energy_bounds_.beyond_idle({});
+    }
+    auto result = session_->evaluate(*binary, configuration, reference_from_first_, wanted);
     evaluation = std::move(result.evaluation);
+    energy_bounds_.learn(evaluation, {});
     note_others();
     evaluation.phases["compile"] = binary->seconds;
     for (const auto& [name, value] : binary->resources) evaluation.resources.try_emplace(name, value);

@@ -10,6 +10,7 @@
 #include "problem/problem.hpp"
 #include "tune/binary_cache.hpp"
 #include "tune/device_session.hpp"
+#include "tune/energy_bounds.hpp"
 #include "tune/evaluator.hpp"
 
 namespace wattune {
@@ -17,6 +18,8 @@ namespace wattune {
 struct InProcessOptions {
   std::string device;        ///< as the user names it
   bool energy = false;       ///< measure energy too; a device without a meter is an error then
+  EnergyEstimator energy_estimator = EnergyEstimator::automatic;  ///< what the device cannot do is an error
+  bool skip_hopeless = false;  ///< as LiveOptions::skip_hopeless
   std::string cache_folder;  ///< of compiled variants; empty: none
   std::function<void(const std::string&)> on_note;  ///< notable events, one line each
 };
@@ -35,12 +38,13 @@ class InProcessEvaluator : public Evaluator {
   void submit(Proposal proposal) override { queue_.push_back(std::move(proposal)); }
   [[nodiscard]] std::size_t held() const override { return queue_.size(); }
   std::optional<Done> next(double seconds, int wake_fd) override;
+  void recorded(const Evaluation& evaluation) override;
 
  private:
   void open();
   void take_reference();
   void reference_failed(const std::string& reason);
-  Evaluation evaluate(const std::vector<Value>& configuration);
+  Evaluation evaluate(const Proposal& proposal);
   void note_others();
   CompileOutcome compile(const CompileRequest& request);
 
@@ -53,6 +57,7 @@ class InProcessEvaluator : public Evaluator {
   DeviceInfo info_;
   std::string meter_;
   std::deque<Proposal> queue_;
+  EnergyBounds energy_bounds_;
   std::vector<std::string> others_;  ///< on the device, as last told to the user
   bool reference_from_first_ = false;
   /// The configuration that serves as reference because the default one cannot; a new session takes it again.

@@ -91,6 +91,12 @@ bool needs_meter(const ConstraintSet& constraints, const Problem& problem) {
   });
 }
 
+bool may_skip_hopeless(const std::vector<Objective>& objectives, const ConstraintSet& constraints,
+                       const std::string& strategy) {
+  return constraints.empty() && strategy != "brute_force" && objectives.size() == 1 &&
+         objectives.front().name == "energy" && objectives.front().direction == Direction::minimize;
+}
+
 std::optional<std::string> use_valid_default(Problem& problem, const SearchSpace& space) {
   const auto point = space.find(problem.defaults);
   if (point && space.contains(*point)) return std::nullopt;

@@ -28,6 +28,11 @@ bool needs_meter(const std::vector<Objective>& objectives, const Problem& proble
 /// The same of what conditions speak of.
 bool needs_meter(const ConstraintSet& constraints, const Problem& problem);
 
+/// Whether what certainly uses more energy than the best need not be measured: energy alone is minimised. It may be
+/// needed to meet a condition, and `brute_force` is for results that are complete.
+bool may_skip_hopeless(const std::vector<Objective>& objectives, const ConstraintSet& constraints,
+                       const std::string& strategy);
+
 /// Outputs may be compared with those of the default configuration, so it has to be a valid one: takes the first valid
 /// one instead where it is not. @return a warning where that matters.
 std::optional<std::string> use_valid_default(Problem& problem, const SearchSpace& space);

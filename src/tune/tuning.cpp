@@ -17,6 +17,7 @@
 #include "strategy/strategy.hpp"
 #include "tune/backends.hpp"
 #include "tune/binary_cache.hpp"
+#include "tune/finalists.hpp"
 #include "tune/in_process_evaluator.hpp"
 #include "tune/live_evaluator.hpp"
 #include "tune/runtime.hpp"
@@ -74,6 +75,7 @@ Opened open(const TuningRequest& request) {
   if (!(request.timeout_seconds > 0) || !(request.compile_timeout_seconds > 0)) {
     throw UsageError("wattune::tune: a timeout is not positive; give seconds");
   }
+  static_cast<void>(estimator_from(request.energy_estimator));
   Opened opened;
   opened.text = request.text.empty() ? read_file(request.file, "the problem file") : request.text;
   const std::filesystem::path file = request.file.empty() ? "problem.json" : request.file;
@@ -118,10 +120,13 @@ struct Measuring {
   std::string meter;
 };
 
-Measuring isolated(const TuningRequest& request, const Opened& opened, bool energy, const ScratchFolder& scratch) {
+Measuring isolated(const TuningRequest& request, const Opened& opened, bool energy, bool skip_hopeless,
+                   const ScratchFolder& scratch) {
   LiveOptions options;
   options.device = opened.device;
   options.energy = energy;
+  options.energy_estimator = request.energy_estimator;
+  options.skip_hopeless = skip_hopeless;
   options.phase_timeout_seconds = request.timeout_seconds;
   options.compile_timeout_seconds = request.compile_timeout_seconds;
   options.compile_processes = request.compile_processes;
@@ -136,10 +141,12 @@ Measuring isolated(const TuningRequest& request, const Opened& opened, bool ener
   return {std::move(evaluator), *device, meter};
 }
 
-Measuring in_process(const TuningRequest& request, const Opened& opened, bool energy) {
+Measuring in_process(const TuningRequest& request, const Opened& opened, bool energy, bool skip_hopeless) {
   InProcessOptions options;
   options.device = opened.device;
   options.energy = energy;
+  options.energy_estimator = estimator_from(request.energy_estimator);
+  options.skip_hopeless = skip_hopeless;
   options.cache_folder = BinaryCache::default_folder().string();
   options.on_note = request.on_note;
   auto evaluator = std::make_unique<InProcessEvaluator>(opened.problem, std::move(options));
@@ -154,6 +161,7 @@ TunedConfiguration to_public(const Problem& problem, const Evaluation& evaluatio
   result.outcome = to_string(evaluation.outcome);
   result.message = evaluation.message;
   result.verification = evaluation.verification;
+  result.tier = evaluation.tier;
   for (const auto& [name, quantity] : evaluation.quantities) {
     result.quantities[name] = {quantity.value, quantity.unit, quantity.stderr_value, quantity.n, quantity.flags};
   }
@@ -172,6 +180,28 @@ TuningResult to_public(const Problem& problem, const TuneResult& run, const std:
   result.front = pareto_front(run.evaluations, rivals, objectives);
   result.stopped = run.interrupted;
   return result;
+}
+
+/// The best few by what takes a meter, exactly.
+void measure_again(const TuningRequest& request, const Problem& problem, const SearchSpace& space,
+                   const std::vector<Objective>& objectives, Evaluator& evaluator, Journal& journal, TuneResult& run,
+                   const TuneOptions& options) {
+  std::vector<Objective> metered;
+  for (const auto& objective : objectives) {
+    if (needs_meter({objective}, problem)) metered.push_back(objective);
+  }
+  if (metered.empty() || request.finalists == 0 || run.interrupted || run.error) return;
+  FinalistOptions finalists;
+  finalists.count = request.finalists;
+  finalists.constraints = options.constraints;
+  finalists.interrupted = options.interrupted;
+  finalists.on_note = request.on_note;
+  try {
+    measure_finalists(problem, space, metered, evaluator, journal, run, finalists);
+    journal.flush();
+  } catch (const Error&) {
+    run.error = std::current_exception();
+  }
 }
 
 /// What ended the run early is thrown where nothing came of it, and told beside the results otherwise.
@@ -241,8 +271,9 @@ TuningResult tune(const TuningRequest& request) {
   const auto clock = prepare_simulation(opened.device, folder);
   const bool energy =
       request.measure_energy || needs_meter(objectives, problem) || needs_meter(constraints, problem);
+  const bool skip = !request.measure_hopeless && may_skip_hopeless(objectives, constraints, name);
   const Measuring measuring =
-      runtime_exists() ? isolated(request, opened, energy, scratch) : in_process(request, opened, energy);
+      runtime_exists() ? isolated(request, opened, energy, skip, scratch) : in_process(request, opened, energy, skip);
   // The engine writes a journal in any case; one that nobody asked for goes with the other temporary files.
   Journal journal =
       Journal::open(folder, make_journal_header(problem, measuring.device, measuring.meter, name, request.seed));
@@ -263,7 +294,8 @@ TuningResult tune(const TuningRequest& request) {
       stop = stop || !request.on_evaluation(to_public(problem, evaluation), progress);
     };
   }
-  const TuneResult run = tune(problem, space, *strategy, *measuring.evaluator, journal, options);
+  TuneResult run = tune(problem, space, *strategy, *measuring.evaluator, journal, options);
+  measure_again(request, problem, space, objectives, *measuring.evaluator, journal, run, options);
   TuningResult result = to_public(problem, run, objectives, constraints);
   result.error = error_text(run);
   result.device = describe(measuring.device);
