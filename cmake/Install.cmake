@@ -39,17 +39,15 @@ install(FILES ${PROJECT_BINARY_DIR}/wattuneConfig.cmake ${PROJECT_BINARY_DIR}/wa
         DESTINATION ${package_dir})
 
 # --- The command ---
-if(TARGET wattune)
-  file(RELATIVE_PATH bundle_from_bin /${CMAKE_INSTALL_BINDIR} /${bundle_dir})
-  set_target_properties(wattune PROPERTIES INSTALL_RPATH $ORIGIN/${bundle_from_bin})
-  install(TARGETS wattune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  install(CODE "
-    set(command_file \"$<TARGET_FILE:wattune>\")
-    set(bundle_dir \"${bundle_dir}\")
-    set(licence_dir \"${licence_dir}\")
-    set(opencl_loader \"${OpenCL_LIBRARY}\")")
-  install(SCRIPT cmake/BundleLibraries.cmake)
-endif()
+file(RELATIVE_PATH bundle_from_bin /${CMAKE_INSTALL_BINDIR} /${bundle_dir})
+set_target_properties(wattune PROPERTIES INSTALL_RPATH $ORIGIN/${bundle_from_bin})
+install(TARGETS wattune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(CODE "
+  set(command_file \"$<TARGET_FILE:wattune>\")
+  set(bundle_dir \"${bundle_dir}\")
+  set(licence_dir \"${licence_dir}\")
+  set(opencl_loader \"${OpenCL_LIBRARY}\")")
+install(SCRIPT cmake/BundleLibraries.cmake)
 
 # --- Documents (kernels/ installs itself) ---
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,8 +1,23 @@
-# A folder of src/ includes only folders that stand before it here; a folder inside another also its parents, but not
-# its siblings. `wattune` is the public interface in include/. `kernels` is the kernel suite beside src/, whose host references are part of the command.
+# A folder of src/ includes only folders that stand above it in the table of docs/architecture.md; a folder inside
+# another also its parents, but not its siblings. And the table names every folder that there is, and no other.
 cmake_minimum_required(VERSION 3.25)
-set(order wattune base expr space problem result store driver backend power sensor settings evaluate strategy model method tune analysis
-          report kernels cli)
+cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH repository)
+cmake_path(GET repository PARENT_PATH repository)
+
+file(STRINGS ${repository}/docs/architecture.md rows REGEX "^\\| `[a-z_/]+/` \\|")
+set(folders "")
+foreach(row IN LISTS rows)
+  if(row MATCHES "^\\| `([a-z_/]+)/`")
+    list(APPEND folders ${CMAKE_MATCH_1})
+  endif()
+endforeach()
+set(order ${folders})
+list(FILTER order EXCLUDE REGEX "/")
+# `wattune` is the public interface in include/. `kernels` is the kernel suite beside src/, whose host references are part
+# of the command.
+list(PREPEND order wattune)
+list(FIND order cli command_rank)
+list(INSERT order ${command_rank} kernels)
 
 # Whether a file in the folder `from` may include one in the folder `to` (both relative to src).
 function(may_include from to result)
@@ -24,8 +39,11 @@ endfunction()
 
 file(GLOB_RECURSE files RELATIVE ${root}/src ${root}/src/*.hpp ${root}/src/*.cpp)
 set(violations "")
+set(found "")
 foreach(file IN LISTS files)
   cmake_path(GET file PARENT_PATH from)
+  string(REGEX REPLACE "/.*" "" top ${from})
+  list(APPEND found ${top})
   set(number 0)
   file(READ ${root}/src/${file} text)
   # Semicolons, brackets and backslashes mean something in a list, which the lines are made into.
@@ -47,6 +65,20 @@ foreach(file IN LISTS files)
     endif()
   endforeach()
 endforeach()
+
+list(REMOVE_DUPLICATES found)
+foreach(folder IN LISTS found)
+  if(NOT folder IN_LIST folders)
+    string(APPEND violations "  src/${folder}/ is missing in the table of docs/architecture.md\n")
+  endif()
+endforeach()
+if(root STREQUAL repository)
+  foreach(folder IN LISTS folders)
+    if(NOT IS_DIRECTORY ${root}/src/${folder})
+      string(APPEND violations "  docs/architecture.md names src/${folder}/, which there is not\n")
+    endif()
+  endforeach()
+endif()
 
 if(violations)
   list(JOIN order " " order)
