@@ -2,9 +2,11 @@
 
 What a board is set to is read from the simulated machine itself, not from what wattune says."""
 
+import atexit
 import ctypes
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -13,6 +15,7 @@ import time
 import harness
 
 MACHINE = tempfile.mkdtemp(prefix="wattune-settings-test-")
+atexit.register(shutil.rmtree, MACHINE, ignore_errors=True)
 os.environ["WATTUNE_SIM_STATE"] = str(pathlib.Path(MACHINE) / "machine")
 os.environ["WATTUNE_SIM_GPUS"] = "a100-pcie-40gb"
 DEVICE = "sim:a100-pcie-40gb"

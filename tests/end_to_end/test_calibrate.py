@@ -1,5 +1,6 @@
 """Calibrating a board, and clocks that follow from it, as a user does it on simulated GPUs."""
 
+import atexit
 import json
 import os
 import pathlib
@@ -12,7 +13,9 @@ import unittest
 
 import harness
 
-os.environ["WATTUNE_CACHE_DIR"] = tempfile.mkdtemp(prefix="wattune-calibrate-test-")
+CACHE = tempfile.mkdtemp(prefix="wattune-calibrate-test-")
+atexit.register(shutil.rmtree, CACHE, ignore_errors=True)
+os.environ["WATTUNE_CACHE_DIR"] = CACHE
 KERNELS = harness.SOURCE / "kernels"
 DESCRIPTIONS = harness.SOURCE / "simgpu" / "descriptions"
 LIBRARY = os.environ.get("WATTUNE_SIMGPU") or str(
