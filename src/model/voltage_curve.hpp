@@ -19,7 +19,6 @@ class VoltageCurve {
   static VoltageCurve measured(std::span<const std::pair<double, double>> points);
 
   [[nodiscard]] double at(double clock) const;
-  [[nodiscard]] bool is_measured() const noexcept { return !points_.empty(); }
   /// Of a hinge: Hz, 1/Hz.
   [[nodiscard]] double ridge() const noexcept { return ridge_; }
   [[nodiscard]] double rise() const noexcept { return rise_; }

@@ -43,10 +43,6 @@ constexpr std::array built_in_metrics{
 
 }  // namespace
 
-std::span<const MeasuredQuantity> measured_quantities() {
-  return quantities;
-}
-
 const MeasuredQuantity* find_measured_quantity(std::string_view name) {
   const auto found = std::find_if(quantities.begin(), quantities.end(),
                                   [&](const MeasuredQuantity& quantity) { return quantity.name == name; });

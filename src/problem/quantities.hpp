@@ -18,11 +18,9 @@ struct MeasuredQuantity {
   std::optional<Direction> better = std::nullopt; ///< where one direction goes without saying
 };
 
-/// All of them. Which of them an evaluation holds depends on the device and the meter.
-std::span<const MeasuredQuantity> measured_quantities();
 /// The one of this name; null where there is none.
 const MeasuredQuantity* find_measured_quantity(std::string_view name);
-/// Their names.
+/// The names of all. Which of them an evaluation holds depends on the device and the meter.
 std::vector<std::string> measured_quantity_names();
 
 /// Metrics that every problem may use by name without defining them: edp (energy x time) and ed2p (energy x time^2).

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -16,16 +15,6 @@ bool Capabilities::may_set(Setting setting) const {
   return setting == Setting::sm_clock       ? may_set_sm_clock
          : setting == Setting::memory_clock ? may_set_memory_clock
                                             : may_set_power_limit;
-}
-
-double clock_step(const std::vector<double>& clocks, double clock) {
-  constexpr double default_step = 15e6;
-  const auto above = std::upper_bound(clocks.begin(), clocks.end(), clock + 0.5e6);
-  const auto at = std::lower_bound(clocks.begin(), clocks.end(), clock - 0.5e6);
-  double step = 0;
-  if (above != clocks.end()) step = std::max(step, *above - clock);
-  if (at != clocks.begin()) step = std::max(step, clock - *(at - 1));
-  return step > 0 ? step : default_step;
 }
 
 namespace {

@@ -49,9 +49,6 @@ struct Capabilities {
   }
 };
 
-/// The distance between supported clocks around this one: what a clock that is "there" may be off.
-double clock_step(const std::vector<double>& clocks, double clock);
-
 /// Why a setting cannot be made, in one line with what to ask an administrator for; empty where it can.
 std::string why_not(const Capabilities& capabilities, Setting setting);
 

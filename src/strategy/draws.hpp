@@ -1,7 +1,6 @@
 #pragma once
 // Random draws that are the same on every machine.
 
-#include <cmath>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -15,14 +14,6 @@ inline double draw_unit(Random& random) { return static_cast<double>(random.bits
 
 /// 0 .. n - 1.
 inline std::size_t draw_below(Random& random, std::size_t n) { return static_cast<std::size_t>(random.below(n)); }
-
-/// Standard normal: the sum of twelve uniform draws is close enough to it here, and needs no library function whose last
-/// digit differs between machines.
-inline double draw_normal(Random& random) {
-  double sum = -6;
-  for (int i = 0; i < 12; ++i) sum += draw_unit(random);
-  return sum;
-}
 
 template <class T>
 void shuffle(std::vector<T>& items, Random& random) {

@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "tune/backends.hpp"
+#include "tune/compile_cached.hpp"
 #include "tune/device_session.hpp"
 #include "tune/wire.hpp"
 
@@ -145,16 +146,7 @@ void LiveEvaluator::submit(Proposal proposal) {
 }
 
 CompileRequest LiveEvaluator::compile_request(const std::vector<Value>& configuration) const {
-  CompileRequest request;
-  request.device = device_.id;
-  request.source = problem_.kernel.text;
-  request.file = problem_.kernel.file.string();
-  request.defines = defines(problem_, configuration);
-  request.options = problem_.kernel.options;
-  for (const auto& path : problem_.kernel.include_paths) request.include_paths.push_back(path.string());
-  request.includes_hash = includes_hash_;
-  request.kernel_name = kernel_name(problem_, configuration);
-  return request;
+  return variant_request(problem_, device_.id, includes_hash_, configuration);
 }
 
 std::optional<Evaluator::Done> LiveEvaluator::next(double seconds, int wake_fd) {
@@ -393,20 +385,10 @@ void LiveEvaluator::request_reference() {
   if (reference_needs_ == "nothing" || reference_ == Reference::from_first) return;
   reference_ = Reference::wanted;
   if (!reference_key_.empty()) return;  // a new worker: the binary is known already
-  CompileRequest request;
-  if (reference_needs_ == "reference_kernel") {
-    const auto& kernel = *problem_.verification.kernel;
-    request.device = device_.id;
-    request.source = kernel.source;
-    request.file = kernel.file.string();
-    request.options = kernel.options;
-    request.include_paths = {kernel.file.parent_path().string()};
-    request.includes_hash = problem_.hash;  // its file may include others than the tuned kernel does
-    request.kernel_name = kernel.name;
-  } else {
-    reference_configuration_ = problem_.defaults;
-    request = compile_request(reference_configuration_);
-  }
+  const bool own_kernel = reference_needs_ == "reference_kernel";
+  if (!own_kernel) reference_configuration_ = problem_.defaults;
+  const auto request =
+      own_kernel ? reference_request(problem_, device_.id) : compile_request(reference_configuration_);
   reference_key_ = CompilePool::key(request);
   pool_.add(reference_key_, request);
 }
