@@ -176,31 +176,25 @@ int print_results(const TuneArguments& arguments, const Problem& problem, RunInf
 void measure_again(const TuneArguments& arguments, const Problem& problem, const SearchSpace& space,
                    const std::vector<Objective>& objectives, Evaluator& evaluator, Journal& journal, TuneResult& result,
                    const TuneOptions& run) {
-  std::vector<Objective> metered;
-  std::copy_if(objectives.begin(), objectives.end(), std::back_inserter(metered), [&](const Objective& objective) {
-    return needs_meter({objective}, problem) || !arguments.method.empty();
-  });
-  if (metered.empty() || arguments.finalists == 0 || result.interrupted || result.error) return;
   FinalistOptions options;
   options.count = arguments.finalists;
   options.constraints = run.constraints;
   options.wake_fd = run.wake_fd;
   options.interrupted = run.interrupted;
   options.on_note = run.on_note;
+  if (arguments.method.empty()) {
+    measure_finalists(problem, space, metered(objectives, problem), evaluator, journal, result, options);
+    return;
+  }
+  if (options.count == 0 || result.interrupted || result.error) return;
   // Of a method in two steps only the variant of its first step can be the answer.
   TuneResult candidates;
-  if (!arguments.method.empty()) {
-    candidates.evaluations = method_candidates(arguments, problem, objectives, run.constraints, result.evaluations);
-  }
-  const std::size_t known = candidates.evaluations.size();
-  try {
-    measure_finalists(problem, space, metered, evaluator, journal, arguments.method.empty() ? result : candidates, options);
-    journal.flush();
-  } catch (const Error&) {
-    result.error = std::current_exception();
-  }
-  std::move(candidates.evaluations.begin() + static_cast<std::ptrdiff_t>(known), candidates.evaluations.end(),
-            std::back_inserter(result.evaluations));
+  candidates.evaluations = method_candidates(arguments, problem, objectives, run.constraints, result.evaluations);
+  const auto known = static_cast<std::ptrdiff_t>(candidates.evaluations.size());
+  measure_finalists(problem, space, objectives, evaluator, journal, candidates, options);
+  result.interrupted = candidates.interrupted;
+  result.error = candidates.error;
+  std::move(candidates.evaluations.begin() + known, candidates.evaluations.end(), std::back_inserter(result.evaluations));
 }
 
 StrategySetup strategy_setup(const TuneArguments& arguments, const Problem& problem, const std::vector<Objective>& objectives) {

@@ -190,7 +190,13 @@ Evaluation mean_of_trials(std::span<const Evaluation> trials) {
 
 void measure_finalists(const Problem& problem, const SearchSpace& space, std::span<const Objective> objectives,
                        Evaluator& evaluator, Journal& journal, TuneResult& result, const FinalistOptions& options) {
-  Finals(problem, space, objectives, evaluator, journal, result, options).run();
+  if (objectives.empty() || options.count == 0 || result.interrupted || result.error) return;
+  try {
+    Finals(problem, space, objectives, evaluator, journal, result, options).run();
+    journal.flush();
+  } catch (const Error&) {
+    result.error = std::current_exception();
+  }
 }
 
 }  // namespace wattune

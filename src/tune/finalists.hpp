@@ -29,7 +29,8 @@ struct FinalistOptions {
 /// configuration whose first measurement was better than the best of the finalists joins them, so that nobody wins by
 /// one lucky measurement. Each trial goes to the journal; to `result` goes for each finalist one evaluation of tier
 /// `final` with the means over its trials (n: trials; standard errors hold the spread between them).
-/// Failures of finalists leave them as they were. @throws Error as Evaluator::next() and Journal::append().
+/// Failures of finalists leave them as they were; what ends the run is result.error. Nothing happens after a run that
+/// ended early, nor without objectives.
 void measure_finalists(const Problem& problem, const SearchSpace& space, std::span<const Objective> objectives,
                        Evaluator& evaluator, Journal& journal, TuneResult& result, const FinalistOptions& options);
 

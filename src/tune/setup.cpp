@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -89,6 +90,13 @@ bool needs_meter(const ConstraintSet& constraints, const Problem& problem) {
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
     return name_needs_meter(name, problem, problem.metrics.size());
   });
+}
+
+std::vector<Objective> metered(const std::vector<Objective>& objectives, const Problem& problem) {
+  std::vector<Objective> result;
+  std::ranges::copy_if(objectives, std::back_inserter(result),
+                       [&](const Objective& objective) { return needs_meter({objective}, problem); });
+  return result;
 }
 
 bool may_skip_hopeless(const std::vector<Objective>& objectives, const ConstraintSet& constraints,

@@ -25,6 +25,8 @@ ConstraintSet choose_constraints(Problem& problem, const std::vector<std::string
 
 /// Whether an objective is something that only a power meter gives, or a metric made of that.
 bool needs_meter(const std::vector<Objective>& objectives, const Problem& problem);
+/// Those for which that is so.
+std::vector<Objective> metered(const std::vector<Objective>& objectives, const Problem& problem);
 /// The same of what conditions speak of.
 bool needs_meter(const ConstraintSet& constraints, const Problem& problem);
 

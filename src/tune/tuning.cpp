@@ -182,28 +182,6 @@ TuningResult to_public(const Problem& problem, const TuneResult& run, const std:
   return result;
 }
 
-/// The best few by what takes a meter, exactly.
-void measure_again(const TuningRequest& request, const Problem& problem, const SearchSpace& space,
-                   const std::vector<Objective>& objectives, Evaluator& evaluator, Journal& journal, TuneResult& run,
-                   const TuneOptions& options) {
-  std::vector<Objective> metered;
-  for (const auto& objective : objectives) {
-    if (needs_meter({objective}, problem)) metered.push_back(objective);
-  }
-  if (metered.empty() || request.finalists == 0 || run.interrupted || run.error) return;
-  FinalistOptions finalists;
-  finalists.count = request.finalists;
-  finalists.constraints = options.constraints;
-  finalists.interrupted = options.interrupted;
-  finalists.on_note = request.on_note;
-  try {
-    measure_finalists(problem, space, metered, evaluator, journal, run, finalists);
-    journal.flush();
-  } catch (const Error&) {
-    run.error = std::current_exception();
-  }
-}
-
 /// What ended the run early is thrown where nothing came of it, and told beside the results otherwise.
 std::string error_text(const TuneResult& run) {
   if (!run.error) return "";
@@ -295,7 +273,12 @@ TuningResult tune(const TuningRequest& request) {
     };
   }
   TuneResult run = tune(problem, space, *strategy, *measuring.evaluator, journal, options);
-  measure_again(request, problem, space, objectives, *measuring.evaluator, journal, run, options);
+  FinalistOptions finalists;
+  finalists.count = request.finalists;
+  finalists.constraints = constraints;
+  finalists.interrupted = options.interrupted;
+  finalists.on_note = request.on_note;
+  measure_finalists(problem, space, metered(objectives, problem), *measuring.evaluator, journal, run, finalists);
   TuningResult result = to_public(problem, run, objectives, constraints);
   result.error = error_text(run);
   result.device = describe(measuring.device);
