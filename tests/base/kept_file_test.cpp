@@ -2,12 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "../temporary_folder.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 
@@ -20,9 +19,8 @@ constexpr KeptKind kind = {"thing", "WATTUNE_THING_DIR", "things", "wattune thin
 
 class KeptFileTest : public ::testing::Test {
  protected:
-  KeptFileTest() { fs::create_directories(folder_); }
-  ~KeptFileTest() override { fs::remove_all(folder_); }
-  fs::path folder_ = fs::temp_directory_path() / ("wattune-kept-" + std::to_string(::getpid()));
+  const TemporaryFolder temporary_;
+  const fs::path& folder_ = temporary_.path();
 };
 
 TEST_F(KeptFileTest, NamesHoldNothingThatLeadsOutOfTheFolder) {

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "../temporary_folder.hpp"
 #include "base/error.hpp"
 
 namespace wattune {
@@ -26,13 +27,7 @@ constexpr double plenty = 60;  // seconds that no test needs
 
 class SubprocessTest : public ::testing::Test {
  protected:
-  SubprocessTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "wattune-base-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder");
-    folder = name;
-    options.stderr_file = (folder / "output").string();
-  }
-  ~SubprocessTest() override { std::filesystem::remove_all(folder); }
+  SubprocessTest() { options.stderr_file = (folder / "output").string(); }
 
   Child shell(const std::string& script) const { return Child::start("/bin/sh", {"-c", script}, options); }
   /// What a script prints until it ends.
@@ -48,7 +43,8 @@ class SubprocessTest : public ::testing::Test {
     return text.str();
   }
 
-  std::filesystem::path folder;
+  const TemporaryFolder temporary;
+  const std::filesystem::path& folder = temporary.path();
   ChildOptions options;
 };
 

@@ -1,12 +1,12 @@
 #include "model/calibration.hpp"
 
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "../temporary_folder.hpp"
 #include "base/error.hpp"
 
 namespace wattune {
@@ -33,15 +33,13 @@ Calibration sampled_board(const std::string& board = "GPU-1", const std::string&
 
 class CalibrationStoreTest : public ::testing::Test {
  protected:
-  CalibrationStoreTest() { fs::create_directories(folder_); }
-  ~CalibrationStoreTest() override { fs::remove_all(folder_); }
-
   [[nodiscard]] std::optional<KnownCalibration> find(const std::string& board, const std::string& driver,
                                                      const std::string& name = "A board", bool simulated = true) const {
     return find_calibration(board, driver, name, simulated, folder_);
   }
 
-  fs::path folder_ = fs::temp_directory_path() / ("wattune-calibration-" + std::to_string(::getpid()));
+  const TemporaryFolder temporary_;
+  const fs::path& folder_ = temporary_.path();
 };
 
 TEST(CalibrationTest, ItsModelIsThatOfTheComputingKernel) {

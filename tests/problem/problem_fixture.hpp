@@ -3,13 +3,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
 
+#include "../temporary_folder.hpp"
 #include "base/error.hpp"
 #include "problem/problem.hpp"
 
@@ -18,13 +18,9 @@ namespace wattune {
 class ProblemTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "wattune-problem-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder = name;
     write("saxpy.cu",
           "__global__ void saxpy(float* y, const float* x, float a, int n) { int t = TILE + block_size_x; }\n");
   }
-  void TearDown() override { std::filesystem::remove_all(folder); }
 
   std::filesystem::path write(const std::string& name, std::string_view content) const {
     const auto path = folder / name;
@@ -87,7 +83,8 @@ class ProblemTest : public testing::Test {
     return error_of([&] { parse(parts, options); });
   }
 
-  std::filesystem::path folder;
+  const TemporaryFolder temporary;
+  const std::filesystem::path& folder = temporary.path();
 };
 
 }  // namespace wattune

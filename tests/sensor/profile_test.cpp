@@ -1,11 +1,11 @@
 #include "sensor/profile.hpp"
 
 #include <gmock/gmock.h>
-#include <stdlib.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "../temporary_folder.hpp"
 #include "base/error.hpp"
 #include "fake.hpp"
 
@@ -29,12 +29,8 @@ SensorProfile h200() {
 
 class KeptProfile : public testing::Test {
  protected:
-  KeptProfile() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "wattune-profile-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~KeptProfile() override { std::filesystem::remove_all(folder_); }
-  std::filesystem::path folder_;
+  const TemporaryFolder temporary_;
+  const std::filesystem::path& folder_ = temporary_.path();
 };
 
 TEST_F(KeptProfile, comes_back_for_its_board_and_driver_only) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "../temporary_folder.hpp"
 #include "base/error.hpp"
 #include "settings/keeper.hpp"
 
@@ -114,16 +115,8 @@ class FakeSettableBoard final : public SettableBoard {
 /// A fake board, and an empty folder for its records.
 class SettingsTest : public testing::Test {
  protected:
-  SettingsTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "wattune-settings-XXXXXX").string();
-    path = ::mkdtemp(name.data());
-    ::setenv("WATTUNE_SETTINGS_DIR", path.c_str(), 1);
-  }
-  ~SettingsTest() override {
-    ::unsetenv("WATTUNE_SETTINGS_DIR");
-    std::error_code error;
-    std::filesystem::remove_all(path, error);
-  }
+  SettingsTest() { ::setenv("WATTUNE_SETTINGS_DIR", path.c_str(), 1); }
+  ~SettingsTest() override { ::unsetenv("WATTUNE_SETTINGS_DIR"); }
 
   [[nodiscard]] BoardOpener opener() {
     return [state = state](const BoardName& name) -> std::unique_ptr<SettableBoard> {
@@ -135,7 +128,8 @@ class SettingsTest : public testing::Test {
     return std::filesystem::exists(path / (uuid + ".json"));
   }
 
-  std::filesystem::path path;
+  const TemporaryFolder temporary;
+  const std::filesystem::path& path = temporary.path();
   std::shared_ptr<FakeSettings> state = std::make_shared<FakeSettings>();
 };
 

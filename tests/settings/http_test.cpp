@@ -4,12 +4,11 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include <cstring>
-#include <filesystem>
 #include <thread>
 
+#include "../temporary_folder.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 
@@ -50,8 +49,6 @@ TEST(HttpReply, ThatIsNoneIsAnError) {
 class Daemon {
  public:
   explicit Daemon(std::string answer) {
-    std::string name = (std::filesystem::temp_directory_path() / "wattune-http-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, path().c_str(), sizeof address.sun_path - 1);
@@ -72,17 +69,15 @@ class Daemon {
   }
   ~Daemon() {
     if (thread_.joinable()) thread_.join();
-    std::error_code error;
-    std::filesystem::remove_all(folder_, error);
   }
-  [[nodiscard]] std::string path() const { return (folder_ / "socket").string(); }
+  [[nodiscard]] std::string path() const { return (folder_.path() / "socket").string(); }
   std::string request() {
     thread_.join();
     return request_;
   }
 
  private:
-  std::filesystem::path folder_;
+  const TemporaryFolder folder_;
   FileDescriptor listener_;
   std::string request_;
   std::thread thread_;

@@ -3,11 +3,11 @@
 // a copy of the library.
 
 #include <gmock/gmock.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <string>
 
+#include "../temporary_folder.hpp"
 #include "backend/cuda/cuda_backend.hpp"
 #include "driver/cuda_driver.hpp"
 #include "driver/nvml.hpp"
@@ -17,12 +17,6 @@ namespace wattune {
 
 class SimulatedMachine : public testing::Test {
  protected:
-  SimulatedMachine() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "wattune-simgpu-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~SimulatedMachine() override { std::filesystem::remove_all(folder_); }
-
   /// A library with a machine of its own, unless `state` says which.
   std::string library(const std::string& name = "simgpu") {
     const auto path = folder_ / ("lib" + name + ".so");
@@ -49,7 +43,8 @@ class SimulatedMachine : public testing::Test {
     return function;
   }
 
-  std::filesystem::path folder_;
+  const TemporaryFolder temporary_;
+  const std::filesystem::path& folder_ = temporary_.path();
 };
 
 /// A kernel with a constant, shared memory and an array, in two sizes.

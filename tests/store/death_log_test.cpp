@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sample.hpp"
-#include "temporary_folder.hpp"
+#include "../temporary_folder.hpp"
 
 namespace wattune {
 namespace {

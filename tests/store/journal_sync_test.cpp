@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "sample.hpp"
 #include "store/journal.hpp"
-#include "temporary_folder.hpp"
+#include "../temporary_folder.hpp"
 
 namespace wattune {
 namespace {

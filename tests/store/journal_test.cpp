@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "sample.hpp"
-#include "temporary_folder.hpp"
+#include "../temporary_folder.hpp"
 
 namespace wattune {
 namespace {

@@ -1,9 +1,10 @@
 #include "tune/binary_cache.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
+
+#include "../temporary_folder.hpp"
 
 namespace wattune {
 namespace {
@@ -12,9 +13,6 @@ namespace fs = std::filesystem;
 
 class BinaryCacheTest : public ::testing::Test {
  protected:
-  BinaryCacheTest() { fs::remove_all(folder_); }
-  ~BinaryCacheTest() override { fs::remove_all(folder_); }
-
   static CompileOutcome binary(std::size_t bytes, std::uint8_t fill = 1) {
     CompileResult result;
     result.binary.assign(bytes, fill);
@@ -30,7 +28,8 @@ class BinaryCacheTest : public ::testing::Test {
     return found;
   }
 
-  fs::path folder_ = fs::temp_directory_path() / ("wattune-cache-test-" + std::to_string(::getpid()));
+  const TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path() / "cache";
 };
 
 TEST_F(BinaryCacheTest, gives_back_what_was_kept) {

@@ -1,12 +1,13 @@
 #include "tune/kernel_clocks.hpp"
 
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <deque>
 #include <filesystem>
+
+#include "../temporary_folder.hpp"
 
 namespace wattune {
 namespace {
@@ -62,7 +63,6 @@ class FakeBoard : public Evaluator {
 class KernelClockSearchTest : public ::testing::Test {
  protected:
   KernelClockSearchTest() {
-    std::filesystem::remove_all(folder_);
     std::vector<Value> clocks;
     for (int clock = 300; clock <= 1500; clock += 15) clocks.emplace_back(clock);
     problem_.name = "fake";
@@ -77,8 +77,6 @@ class KernelClockSearchTest : public ::testing::Test {
     header_.device_name = "fake device";
     options_.device = board_.power;
   }
-  ~KernelClockSearchTest() override { std::filesystem::remove_all(folder_); }
-
   std::optional<KernelClock> find(int x = 1) {
     Journal journal = Journal::open(folder_, header_);
     return KernelClockSearch(problem_, *space_, board_, journal, options_).find({Value(x), Value(1500)}, result_);
@@ -92,7 +90,8 @@ class KernelClockSearchTest : public ::testing::Test {
     return truth.energy(found.best.configuration[1].as_double() * 1e6) / truth.energy(most_efficient_clock(truth, clocks)) - 1;
   }
 
-  std::filesystem::path folder_ = std::filesystem::temp_directory_path() / ("wattune-clocks-test-" + std::to_string(::getpid()));
+  const TemporaryFolder temporary_;
+  const std::filesystem::path& folder_ = temporary_.path();
   Problem problem_;
   std::optional<SearchSpace> space_;
   JournalHeader header_;

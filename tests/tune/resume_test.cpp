@@ -2,12 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 
+#include "../temporary_folder.hpp"
 #include "base/error.hpp"
 #include "tune/tuner.hpp"
 
@@ -61,8 +61,6 @@ class ResumeTest : public ::testing::TestWithParam<std::string> {
   static constexpr std::size_t capacity = 5;
 
   ResumeTest() {
-    folder_ = std::filesystem::temp_directory_path() / ("wattune-resume-test-" + std::to_string(::getpid()));
-    std::filesystem::remove_all(folder_);
     std::vector<Value> values;
     for (int i = 0; i < 16; ++i) values.emplace_back(i);
     problem_.name = "fake";
@@ -76,8 +74,6 @@ class ResumeTest : public ::testing::TestWithParam<std::string> {
     header_.parameter_kinds = {"code", "code"};
     header_.device_name = "fake device";
   }
-  ~ResumeTest() override { std::filesystem::remove_all(folder_); }
-
   /// Runs until the budget is used up or the evaluator is killed.
   TuneResult run(const std::string& journal, std::uint64_t seed = 1, std::optional<std::size_t> killed_after = {},
                  std::size_t evaluations = budget) {
@@ -110,7 +106,8 @@ class ResumeTest : public ::testing::TestWithParam<std::string> {
   }
 
   const std::vector<Objective> objectives_ = {{"time", Direction::minimize}};
-  std::filesystem::path folder_;
+  const TemporaryFolder temporary_;
+  const std::filesystem::path& folder_ = temporary_.path();
   Problem problem_;
   std::optional<SearchSpace> space_;
   JournalHeader header_;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <set>
 
+#include "../temporary_folder.hpp"
 #include "base/error.hpp"
 #include "result/order.hpp"
 
@@ -50,8 +51,6 @@ class FakeEvaluator : public Evaluator {
 class TunerTest : public ::testing::Test {
  protected:
   TunerTest() {
-    folder_ = std::filesystem::temp_directory_path() / ("wattune-tuner-test-" + std::to_string(::getpid()));
-    std::filesystem::remove_all(folder_);
     std::vector<Value> values;
     for (int i = 0; i < 50; ++i) values.emplace_back(i);
     problem_.name = "fake";
@@ -68,15 +67,14 @@ class TunerTest : public ::testing::Test {
     header_.parameter_kinds = {"code"};
     header_.device_name = "fake device";
   }
-  ~TunerTest() override { std::filesystem::remove_all(folder_); }
-
   TuneResult run(const TuneOptions& options, std::uint64_t seed = 1) {
     Journal journal = Journal::open(folder_, header_);
     const auto strategy = make_strategy("random", *space_, seed);
     return tune(problem_, *space_, *strategy, evaluator_, journal, options);
   }
 
-  std::filesystem::path folder_;
+  const TemporaryFolder temporary_;
+  const std::filesystem::path& folder_ = temporary_.path();
   Problem problem_;
   std::optional<SearchSpace> space_;
   JournalHeader header_;

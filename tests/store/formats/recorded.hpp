@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "../../temporary_folder.hpp"
 #include "store/formats/results.hpp"
 
 namespace wattune {
@@ -24,13 +24,6 @@ inline std::filesystem::path recorded(const std::string& name) {
 /// A folder of its own for each test, removed after it.
 class FormatsTest : public ::testing::Test {
  protected:
-  FormatsTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "wattune-formats-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder");
-    folder_ = name;
-  }
-  ~FormatsTest() override { std::filesystem::remove_all(folder_); }
-
   [[nodiscard]] std::filesystem::path path(const std::string& name) const { return folder_ / name; }
 
   static Results parse(const std::string& text) {
@@ -50,7 +43,8 @@ class FormatsTest : public ::testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
-  std::filesystem::path folder_;
+  const TemporaryFolder temporary_;
+  const std::filesystem::path& folder_ = temporary_.path();
 };
 
 /// A cache of two parameters with one success and the failures of all versions, in Kernel Tuner's own layout.

@@ -1,4 +1,5 @@
 #pragma once
+// A folder for the files of one test.
 
 #include <stdlib.h>
 
@@ -12,7 +13,7 @@ namespace wattune {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "wattune-store-XXXXXX").string();
+    std::string name = (std::filesystem::temp_directory_path() / "wattune-test-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder");
     path_ = name;
   }
