@@ -11,7 +11,7 @@
 
 namespace wattune::cli {
 
-/// Whole numbers within 64 bits; CLI11 would wrap negative ones.
+/// Whole numbers within 64 bits; CLI11 would wrap negative ones. Options name their values themselves: type_name("N").
 inline CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
   return {[=](std::string& text) {
             std::uint64_t number = 0;
@@ -21,7 +21,7 @@ inline CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
               return std::string();
             return fmt::format("'{}' is no whole number from {} to {}", text, least, most);
           },
-          "N"};
+          ""};
 }
 
 /// Greater than 0 and finite.
@@ -33,7 +33,7 @@ inline CLI::Validator positive_number() {
             const bool good = parsed.ec == std::errc() && parsed.ptr == end && std::isfinite(number) && number > 0;
             return good ? std::string() : fmt::format("'{}' is no positive number", text);
           },
-          "X"};
+          ""};
 }
 
 /// A script's variable that is not set must not quietly mean the default.

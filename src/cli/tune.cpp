@@ -218,6 +218,34 @@ void tell_outcome(const Problem& problem, const DeviceInfo& device, const std::v
   outcome.interrupted = result.interrupted;
 }
 
+/// How the device is to measure what is asked for.
+LiveOptions live_options(const TuneArguments& arguments, const Chosen& chosen, const std::vector<Objective>& objectives,
+                         const ConstraintSet& constraints, const ScratchFolder& scratch, const fs::path& folder,
+                         Clock* clock) {
+  LiveOptions live;
+  live.device = chosen.device;
+  live.energy = wants_energy(arguments, objectives, constraints, chosen.problem);
+  live.energy_ticks = arguments.energy_ticks;
+  live.energy_estimator = arguments.energy_estimator;
+  live.verify_only = arguments.verify_only;
+  live.voltage_command = voltage_command(arguments, chosen);
+  live.phase_timeout_seconds = arguments.timeout;
+  live.compile_timeout_seconds = arguments.compile_timeout;
+  live.compile_processes = arguments.compile_processes;
+  if (!arguments.no_cache) live.cache_folder = BinaryCache::default_folder().string();
+  live.abandon_factor = choose_abandon_factor(arguments, objectives, chosen.problem);
+  live.limit_by_fastest = arguments.abandon_above ? *arguments.abandon_above > 0 : arguments.strategy != "brute_force";
+  // A method may need the energy at clocks where it is not the least.
+  live.skip_hopeless = !arguments.no_skip && arguments.method.empty() && !arguments.host_watts &&
+                       may_skip_hopeless(objectives, constraints, arguments.strategy);
+  live.log_file = (folder / "wattune.log").string();
+  live.environment = scratch.environment();
+  live.environment.push_back("WATTUNE_CUDA_COMPILER=" + arguments.compiler);
+  live.clock = clock;
+  if (clock) live.cache_folder.clear();  // what is not really compiled is not worth keeping, and faults are not to stay
+  return live;
+}
+
 }  // namespace
 
 int run_tune(TuneArguments arguments, TuneOutcome* outcome, const Interrupt* shared_interrupt) {
@@ -251,28 +279,8 @@ int run_tune(TuneArguments arguments, TuneOutcome* outcome, const Interrupt* sha
   progress_options.seconds = budget.seconds;
   Progress progress(std::move(progress_options));
 
-  LiveOptions live;
-  live.device = chosen.device;
-  live.energy = wants_energy(arguments, objectives, constraints, problem);
-  live.energy_ticks = arguments.energy_ticks;
-  live.energy_estimator = arguments.energy_estimator;
-  live.verify_only = arguments.verify_only;
-  live.voltage_command = voltage_command(arguments, chosen);
-  live.phase_timeout_seconds = arguments.timeout;
-  live.compile_timeout_seconds = arguments.compile_timeout;
-  live.compile_processes = arguments.compile_processes;
-  if (!arguments.no_cache) live.cache_folder = BinaryCache::default_folder().string();
-  live.abandon_factor = choose_abandon_factor(arguments, objectives, problem);
-  live.limit_by_fastest = arguments.abandon_above ? *arguments.abandon_above > 0 : arguments.strategy != "brute_force";
-  // A method may need the energy at clocks where it is not the least.
-  live.skip_hopeless = !arguments.no_skip && arguments.method.empty() && !arguments.host_watts &&
-                       may_skip_hopeless(objectives, constraints, arguments.strategy);
-  live.log_file = (folder / "wattune.log").string();
-  live.environment = scratch.environment();
-  live.environment.push_back("WATTUNE_CUDA_COMPILER=" + arguments.compiler);
+  LiveOptions live = live_options(arguments, chosen, objectives, constraints, scratch, folder, clock.get());
   live.on_note = [&](const std::string& text) { progress.message(text); };
-  live.clock = clock.get();
-  if (clock) live.cache_folder.clear();  // what is not really compiled is not worth keeping, and faults are not to stay
   if (!take_settings(arguments, chosen, budget, interrupt.fd(), live)) return interrupted_early(arguments, chosen);
   LiveEvaluator evaluator(problem, chosen.text, live);
   const auto device = evaluator.start(interrupt.fd());

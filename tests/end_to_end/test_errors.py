@@ -89,6 +89,16 @@ class Errors(harness.CommandTest):
         self.fails("tune", problem, "--problem-size", "12,x", says=["12,x"])
         self.fails("tune", says=["PROBLEM"])
 
+    def test_slips_of_the_pen_on_the_command_line(self):
+        problem = self.copy_problem()
+        self.fails("tune", problem, "--stratgy", "random", says=["no option '--stratgy'; did you mean '--strategy'?", "'wattune tune --help'"])
+        self.fails("tune", problem, "--buget=5", says=["no option '--buget'; did you mean '--budget'?"])
+        self.fails("space", problem, "extra", says=["'extra' is one argument too many", "'wattune space --help'"])
+        self.fails("tun", says=["no command 'tun'; did you mean 'tune'?"])
+        self.fails("results", "shw", says=["no command 'wattune results shw'; did you mean 'show'?"])
+        self.fails("results", says=["a command is missing: merge, show"])
+        self.fails(says=["a command is missing: devices"])
+
     def test_options_that_would_go_unnoticed(self):
         problem = self.copy_problem()
         self.fails("tune", problem, "--device", "opencl:0", "--clock-width", "10%", says=["--clock-width goes with --clocks ridge or auto"])
