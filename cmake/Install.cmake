@@ -6,6 +6,7 @@
 #   lib/cmake/wattune                 find_package(wattune) gives wattune::wattune
 #   lib/wattune                       shared libraries of others that the command needs
 #   share/wattune/kernels             the kernel suite
+#   share/wattune/packaging           what an administrator installs: the settings service, the epilog of batch jobs
 #   share/licenses/wattune            our licence and those of the libraries that are part of the tree
 # A folder of its own for the libraries of others keeps an installation under /usr/local from replacing those that
 # other programs use.
@@ -51,5 +52,6 @@ install(SCRIPT cmake/BundleLibraries.cmake)
 
 # --- Documents (kernels/ installs itself) ---
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY packaging/ DESTINATION ${CMAKE_INSTALL_DATADIR}/wattune/packaging USE_SOURCE_PERMISSIONS)
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${licence_dir})
