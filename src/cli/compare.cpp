@@ -63,13 +63,20 @@ void enumerate(Comparison& comparison, const Results& results, const ComparisonO
   if (!comparison.coverage.is_partial()) return;
   const std::string whole = valid ? to_string(*valid) + " valid configurations"
                                   : fmt::format("{} combinations of the recorded variants and settings", occurring);
-  say("wattune: warning: {}: {} of {} are recorded: what each method finds is of these alone\n", comparison.file, recorded, whole);
+  say("wattune: warning: {}: {} of {} are recorded: what each method finds is of these alone\n", comparison.file,
+      recorded, whole);
 }
 
 Comparison compare_file(const CompareArguments& arguments, const std::string& file, const Results& results,
                         const ComparisonOptions& options) {
-  Comparison comparison{file, results.header.device_name, recorded_runs(results, options), compare_capping(results, options.efficiency),
-                        combinations_of(results), results.header.parameter_names, false, {}};
+  Comparison comparison{file,
+                        results.header.device_name,
+                        recorded_runs(results, options),
+                        compare_capping(results, options.efficiency),
+                        combinations_of(results),
+                        results.header.parameter_names,
+                        false,
+                        {}};
   if (comparison.methods.empty()) {
     enumerate(comparison, results, options);
   }
@@ -123,16 +130,17 @@ void merge_runs(std::vector<Comparison>& comparisons, const std::vector<Results>
 }
 
 /// Files that hold no run of the wanted methods are left out. @throws UsageError where none holds any
-void leave_out_empty(std::vector<Comparison>& comparisons, const CompareArguments& arguments, const std::vector<Results>& all,
-                     const ComparisonOptions& options) {
+void leave_out_empty(std::vector<Comparison>& comparisons, const CompareArguments& arguments,
+                     const std::vector<Results>& all, const ComparisonOptions& options) {
   std::erase_if(comparisons, [](const Comparison& comparison) { return comparison.methods.empty(); });
   if (!comparisons.empty()) return;
   std::set<std::string> held;
   for (const auto& results : all) {
     for (const auto& run : recorded_runs(results, options)) held.insert(run.name);
   }
-  throw UsageError(fmt::format("compare: there is no run of {} in {}; there are runs of {}", fmt::join(arguments.methods, ", "),
-                               fmt::join(arguments.inputs, ", "), fmt::join(held, ", ")));
+  throw UsageError(fmt::format("compare: there is no run of {} in {}; there are runs of {}",
+                               fmt::join(arguments.methods, ", "), fmt::join(arguments.inputs, ", "),
+                               fmt::join(held, ", ")));
 }
 
 int compare_results(const CompareArguments& arguments) {
@@ -140,7 +148,8 @@ int compare_results(const CompareArguments& arguments) {
   for (const auto& file : arguments.inputs) all.push_back(read_completed(file));
   ComparisonOptions options{efficiency_of(arguments, all), arguments.tune.base_clock};
   std::vector<Comparison> comparisons;
-  for (std::size_t i = 0; i < all.size(); ++i) comparisons.push_back(compare_file(arguments, arguments.inputs[i], all[i], options));
+  for (std::size_t i = 0; i < all.size(); ++i)
+    comparisons.push_back(compare_file(arguments, arguments.inputs[i], all[i], options));
   merge_runs(comparisons, all, options.efficiency);
   leave_out_empty(comparisons, arguments, all, options);
   std::optional<CommonClock> common;
@@ -159,7 +168,8 @@ struct MethodRun {
 };
 
 /// What a run has found so far, with what ended it early.
-void take_partial(MethodRun& run, const std::string& method, const ComparisonOptions& options, const std::string& ended_by) {
+void take_partial(MethodRun& run, const std::string& method, const ComparisonOptions& options,
+                  const std::string& ended_by) {
   const auto& outcome = run.outcome;
   run.compared.name = method;
   if (!outcome.evaluations.empty()) {
@@ -199,7 +209,8 @@ MethodRun run_method(const TuneArguments& arguments, const MethodDescription& me
   if (run.is_last) {
     take_partial(run, method.name, options, "interrupted");
   } else {
-    run.compared = compare_run(method.name, run.outcome.parameter_names, run.outcome.kinds, run.outcome.evaluations, options);
+    run.compared =
+        compare_run(method.name, run.outcome.parameter_names, run.outcome.kinds, run.outcome.evaluations, options);
   }
   return run;
 }
@@ -207,8 +218,9 @@ MethodRun run_method(const TuneArguments& arguments, const MethodDescription& me
 /// Each method in a folder of its own, so that none profits from what another has measured.
 int compare_by_running(const CompareArguments& arguments) {
   const fs::path problem = arguments.inputs.front();
-  const fs::path folder = arguments.tune.output.empty() ? problem.parent_path() / (problem.stem().string() + "-wattune-compare")
-                                                        : fs::path(arguments.tune.output);
+  const fs::path folder = arguments.tune.output.empty()
+                              ? problem.parent_path() / (problem.stem().string() + "-wattune-compare")
+                              : fs::path(arguments.tune.output);
   const Interrupt interrupt;  // from the first run to the last, with what lies between
   Comparison comparison;
   ComparisonOptions options;
@@ -238,7 +250,8 @@ int compare_by_running(const CompareArguments& arguments) {
     if (run.is_last) stopped_by = run.error;
     code = run.is_last ? run.code : std::max(code, run.code);
     if (!outcome.device_name.empty()) comparison.device = outcome.device_name;
-    if (outcome.parameter_names.size() >= comparison.parameter_names.size()) comparison.parameter_names = outcome.parameter_names;
+    if (outcome.parameter_names.size() >= comparison.parameter_names.size())
+      comparison.parameter_names = outcome.parameter_names;
     comparison.settings = std::max(comparison.settings, outcome.settings);
     comparison.methods.push_back(run.compared);
     if (run.is_last) break;
@@ -253,8 +266,9 @@ int compare_by_running(const CompareArguments& arguments) {
 
 /// Recorded results are what they are.
 void refuse_what_runs_take(const TuneArguments& tune) {
-  constexpr std::array applicable = {std::string_view("--method"),     std::string_view("--minimize"),     std::string_view("--maximize"),
-                                     std::string_view("--base-clock"), std::string_view("--common-clock"), std::string_view("--json")};
+  constexpr std::array applicable = {std::string_view("--method"),       std::string_view("--minimize"),
+                                     std::string_view("--maximize"),     std::string_view("--base-clock"),
+                                     std::string_view("--common-clock"), std::string_view("--json")};
   for (const auto& option : tune.given) {
     if (std::ranges::find(applicable, option) != applicable.end()) continue;
     throw UsageError(fmt::format("compare: {} is for runs: name the --device they are to be made on", option));
@@ -271,7 +285,8 @@ int run_compare(const CompareArguments& arguments) {
     return compare_results(arguments);
   }
   if (is_replay_device(arguments.tune.device)) {
-    throw UsageError("compare: recorded results are compared without --device; wattune replay --method runs methods on them");
+    throw UsageError(
+        "compare: recorded results are compared without --device; wattune replay --method runs methods on them");
   }
   if (arguments.inputs.size() != 1) throw UsageError("compare --device: name one problem file");
   if (arguments.common_clock) throw UsageError("compare: --common-clock needs recorded results of several kernels");

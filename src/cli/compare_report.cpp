@@ -22,7 +22,9 @@ std::optional<double> value_of(const Evaluation& evaluation, const std::string& 
   return objective_value(evaluation, {name, Direction::minimize});
 }
 
-json number_json(const std::optional<double>& value) { return value && std::isfinite(*value) ? json(*value) : json(nullptr); }
+json number_json(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? json(*value) : json(nullptr);
+}
 
 /// What is beyond the whole numbers of JSON readers is told to their precision.
 json count_json(Count count) {
@@ -32,7 +34,8 @@ json count_json(Count count) {
 
 json configuration_json(const Evaluation& evaluation, const std::vector<std::string>& names) {
   json configuration = json::object();
-  for (std::size_t i = 0; i < names.size(); ++i) configuration[names[i]] = wattune::to_json(evaluation.configuration[i]);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    configuration[names[i]] = wattune::to_json(evaluation.configuration[i]);
   return configuration;
 }
 
@@ -71,7 +74,8 @@ json to_json(const Comparison& comparison, const Objective& efficiency) {
                  {"device_name", comparison.device},
                  {"enumerated", comparison.enumerated},
                  {"recorded", comparison.enumerated ? json(comparison.coverage.recorded) : json(nullptr)},
-                 {"valid", comparison.enumerated && comparison.coverage.valid ? count_json(*comparison.coverage.valid) : json(nullptr)},
+                 {"valid", comparison.enumerated && comparison.coverage.valid ? count_json(*comparison.coverage.valid)
+                                                                              : json(nullptr)},
                  {"settings", comparison.settings},
                  {"methods", std::move(methods)}};
   if (comparison.capping) {
@@ -85,7 +89,10 @@ json to_json(const CommonClock& common, const std::vector<std::string>& files) {
   json kernels = json::array();
   for (std::size_t i = 0; i < files.size(); ++i) {
     const auto& kernel = common.kernels[i];
-    kernels.push_back({{"file", files[i]}, {"own_clock_mhz", kernel.own_clock}, {"own_energy_j", kernel.own_energy}, {"energy_j", kernel.energy}});
+    kernels.push_back({{"file", files[i]},
+                       {"own_clock_mhz", kernel.own_clock},
+                       {"own_energy_j", kernel.own_energy},
+                       {"energy_j", kernel.energy}});
   }
   return {{"clock_mhz", common.clock},
           {"energy_j", common.energy()},
@@ -119,7 +126,8 @@ std::vector<std::size_t> telling_parameters(const Comparison& comparison) {
 
 std::string configuration_text(const Comparison& comparison, const ComparedMethod& method) {
   if (!method.answer) return {};
-  if (method.parameter_names != comparison.parameter_names) return format_configuration(method.answer->configuration, method.parameter_names);
+  if (method.parameter_names != comparison.parameter_names)
+    return format_configuration(method.answer->configuration, method.parameter_names);
   std::vector<Value> values;
   std::vector<std::string> names;
   for (const std::size_t i : telling_parameters(comparison)) {
@@ -135,10 +143,14 @@ std::string notes_of(const ComparedMethod& method) {
 
 void print_methods(const Comparison& comparison, const Objective& efficiency) {
   const bool other = efficiency.name != "energy";
-  std::vector<Table::Column> columns = {"method", {"energy", Table::Align::right}, {"time", Table::Align::right}, {"power", Table::Align::right}};
+  std::vector<Table::Column> columns = {
+      "method", {"energy", Table::Align::right}, {"time", Table::Align::right}, {"power", Table::Align::right}};
   if (other) columns.emplace_back(efficiency.name, Table::Align::right);
-  columns.insert(columns.end(), {{"gap %", Table::Align::right}, {"evaluations", Table::Align::right}, {"clocks", Table::Align::right},
-                                 {"tuning time", Table::Align::right}, "configuration"});
+  columns.insert(columns.end(), {{"gap %", Table::Align::right},
+                                 {"evaluations", Table::Align::right},
+                                 {"clocks", Table::Align::right},
+                                 {"tuning time", Table::Align::right},
+                                 "configuration"});
   Table table(std::move(columns));
   for (const auto& method : comparison.methods) {
     std::vector<std::string> cells = {method.name};
@@ -150,7 +162,9 @@ void print_methods(const Comparison& comparison, const Objective& efficiency) {
     cells.push_back(std::isfinite(method.seconds) ? format_duration(method.seconds) : "-");
     const std::string note = notes_of(method);
     const std::string configuration = printable(configuration_text(comparison, method));
-    cells.push_back(note.empty() ? configuration : configuration.empty() ? "(" + note + ")" : configuration + " (" + note + ")");
+    cells.push_back(note.empty()            ? configuration
+                    : configuration.empty() ? "(" + note + ")"
+                                            : configuration + " (" + note + ")");
     table.add_row(std::move(cells));
   }
   fmt::print("{}", table.text());
@@ -158,12 +172,19 @@ void print_methods(const Comparison& comparison, const Objective& efficiency) {
 
 void print_capping(const Comparison& comparison) {
   if (!comparison.capping) return;
-  Table table({"held down by", {"energy", Table::Align::right}, {"time", Table::Align::right}, {"power", Table::Align::right},
-               {"settings", Table::Align::right}, {"spread of time %", Table::Align::right}, "configuration"});
+  Table table({"held down by",
+               {"energy", Table::Align::right},
+               {"time", Table::Align::right},
+               {"power", Table::Align::right},
+               {"settings", Table::Align::right},
+               {"spread of time %", Table::Align::right},
+               "configuration"});
   const auto row = [&](const char* name, const CappingSide& side) {
-    table.add_row({name, quantity_text(side.best, "energy"), quantity_text(side.best, "time"), quantity_text(side.best, "power"),
-                   fmt::format("{}", side.settings), std::isfinite(side.time_spread) ? fmt::format("{:.2f}", 100 * side.time_spread) : "-",
-                   side.best ? printable(format_configuration(side.best->configuration, comparison.parameter_names)) : ""});
+    table.add_row(
+        {name, quantity_text(side.best, "energy"), quantity_text(side.best, "time"), quantity_text(side.best, "power"),
+         fmt::format("{}", side.settings),
+         std::isfinite(side.time_spread) ? fmt::format("{:.2f}", 100 * side.time_spread) : "-",
+         side.best ? printable(format_configuration(side.best->configuration, comparison.parameter_names)) : ""});
   };
   row("clock", comparison.capping->by_clock);
   row("power limit", comparison.capping->by_limit);
@@ -171,17 +192,22 @@ void print_capping(const Comparison& comparison) {
 }
 
 void print_common(const CommonClock& common, const std::vector<std::string>& files) {
-  Table table({"results", {"own clock", Table::Align::right}, {"energy there", Table::Align::right},
-               {fmt::format("at {:g} MHz", common.clock), Table::Align::right}, {"more %", Table::Align::right}});
+  Table table({"results",
+               {"own clock", Table::Align::right},
+               {"energy there", Table::Align::right},
+               {fmt::format("at {:g} MHz", common.clock), Table::Align::right},
+               {"more %", Table::Align::right}});
   const auto row = [&](const std::string& name, const std::string& clock, double own, double energy) {
-    table.add_row({name, clock, format_value(own, "J"), format_value(energy, "J"), fmt::format("{:.2f}", 100 * (energy / own - 1))});
+    table.add_row({name, clock, format_value(own, "J"), format_value(energy, "J"),
+                   fmt::format("{:.2f}", 100 * (energy / own - 1))});
   };
   for (std::size_t i = 0; i < files.size(); ++i) {
     const auto& kernel = common.kernels[i];
     row(printable(files[i]), fmt::format("{:g} MHz", kernel.own_clock), kernel.own_energy, kernel.energy);
   }
   row("all", "", common.own_energy(), common.energy());
-  fmt::print("\nOne clock for all, {:g} MHz, against each at its own; one launch of each:\n{}", common.clock, table.text());
+  fmt::print("\nOne clock for all, {:g} MHz, against each at its own; one launch of each:\n{}", common.clock,
+             table.text());
 }
 
 std::string title_of(const Comparison& comparison, const Objective& efficiency) {

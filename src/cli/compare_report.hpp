@@ -22,7 +22,8 @@ struct Comparison {
   Coverage coverage;  ///< of what is enumerated
 };
 
-/// As tables, or as one JSON object. @param comparisons at least one @param files by which the kernels of `common` are named
+/// As tables, or as one JSON object. @param comparisons at least one @param files by which the kernels of `common` are
+/// named
 void print_comparisons(const std::vector<Comparison>& comparisons, const std::optional<CommonClock>& common,
                        const std::vector<std::string>& files, const Objective& efficiency, bool as_json);
 

@@ -28,8 +28,8 @@
 #include "tune/finalists.hpp"
 #include "tune/live_evaluator.hpp"
 #include "tune/scratch.hpp"
-#include "tune/simulated.hpp"
 #include "tune/setup.hpp"
+#include "tune/simulated.hpp"
 #include "tune/tuner.hpp"
 
 namespace wattune::cli {
@@ -47,8 +47,8 @@ void add_host_energy(Problem& problem, double watts) {
   const bool taken = std::any_of(problem.metrics.begin(), problem.metrics.end(),
                                  [](const Metric& metric) { return metric.name == "energy_with_host"; });
   if (taken) throw UsageError("--host-power: the problem has a metric energy_with_host of its own; rename it");
-  problem.metrics.push_back({"energy_with_host", Expression::parse(fmt::format("energy + {} * time", watts)), "J",
-                             Direction::minimize});
+  problem.metrics.push_back(
+      {"energy_with_host", Expression::parse(fmt::format("energy + {} * time", watts)), "J", Direction::minimize});
 }
 
 bool wants_energy(const TuneArguments& arguments, const std::vector<Objective>& objectives,
@@ -57,7 +57,8 @@ bool wants_energy(const TuneArguments& arguments, const std::vector<Objective>& 
   const bool for_method = !arguments.method.empty() && arguments.meter != "none";  // also a race has its energy told
   const bool needed = (asked || for_method) && !arguments.verify_only;
   if (needed && arguments.meter == "none") {
-    throw UsageError("--meter none: an objective or condition needs energy or power; name a meter, or another objective");
+    throw UsageError(
+        "--meter none: an objective or condition needs energy or power; name a meter, or another objective");
   }
   return needed || (arguments.meter == "nvml" && !arguments.verify_only);
 }
@@ -108,11 +109,9 @@ void print_first_line(const Problem& problem, const SearchSpace& space, const De
                       const std::vector<Objective>& objectives, const Budget& budget, const std::string& meter,
                       const fs::path& folder, const TuneArguments& arguments) {
   const std::string what = arguments.verify_only ? "verify only" : objectives_text(objectives);
-  say(
-      "Tuning '{}' on {} ({}): {}; {} of {} points valid; {}, seed {}; budget {}; meter {}; output {}\n",
-      problem.name, device.id, device.name + (device.simulated ? ", simulated" : ""), what, to_string(space.size()),
-      to_string(space.cartesian()), search_text(arguments), arguments.seed, to_string(budget), meter,
-      folder.string());
+  say("Tuning '{}' on {} ({}): {}; {} of {} points valid; {}, seed {}; budget {}; meter {}; output {}\n", problem.name,
+      device.id, device.name + (device.simulated ? ", simulated" : ""), what, to_string(space.size()),
+      to_string(space.cartesian()), search_text(arguments), arguments.seed, to_string(budget), meter, folder.string());
 }
 
 void print_profile(const Profile& profile, double seconds) {
@@ -126,11 +125,11 @@ void print_profile(const Profile& profile, double seconds) {
   row("everything else", seconds - profile.busy_seconds() - profile.idle_seconds);
   row("all", seconds);
   row("(compilers, meanwhile)", profile.compile_seconds);
-  say("{}{} evaluations; {} variants compiled, {} found in the cache\n", table.text(),
-             profile.evaluations, profile.compiled, profile.cached);
+  say("{}{} evaluations; {} variants compiled, {} found in the cache\n", table.text(), profile.evaluations,
+      profile.compiled, profile.cached);
   if (profile.evaluations > Profile::start) {
-    say("The device was idle {:.1f} % of the time after the first {} evaluations.\n",
-               100 * profile.idle_share(), Profile::start);
+    say("The device was idle {:.1f} % of the time after the first {} evaluations.\n", 100 * profile.idle_share(),
+        Profile::start);
   }
 }
 
@@ -150,8 +149,9 @@ int print_results(const TuneArguments& arguments, const Problem& problem, RunInf
                   const std::vector<Objective>& objectives, const std::vector<KernelClock>& own_clocks) {
   const auto names = problem.parameter_names();
   for (const auto& clock : own_clocks) run.remarks.push_back(to_text(clock, names));
-  const auto found = arguments.own_clock_only ? own_clock_found(own_clocks)
-                                              : method_found(arguments, problem, objectives, run.constraints, result.evaluations);
+  const auto found = arguments.own_clock_only
+                         ? own_clock_found(own_clocks)
+                         : method_found(arguments, problem, objectives, run.constraints, result.evaluations);
   if (found && !arguments.own_clock_only) run.remarks.push_back(found->text(names));
   if (arguments.json) {
     auto object = run_to_json(run, names, result.evaluations, objectives);
@@ -194,10 +194,12 @@ void measure_again(const TuneArguments& arguments, const Problem& problem, const
   measure_finalists(problem, space, objectives, evaluator, journal, candidates, options);
   result.interrupted = candidates.interrupted;
   result.error = candidates.error;
-  std::move(candidates.evaluations.begin() + known, candidates.evaluations.end(), std::back_inserter(result.evaluations));
+  std::move(candidates.evaluations.begin() + known, candidates.evaluations.end(),
+            std::back_inserter(result.evaluations));
 }
 
-StrategySetup strategy_setup(const TuneArguments& arguments, const Problem& problem, const std::vector<Objective>& objectives) {
+StrategySetup strategy_setup(const TuneArguments& arguments, const Problem& problem,
+                             const std::vector<Objective>& objectives) {
   StrategySetup setup{objectives, problem.kinds, {}};
   for (const auto& option : arguments.strategy_options) add_strategy_option(setup.options, option);
   return setup;
@@ -260,11 +262,13 @@ int run_tune(TuneArguments arguments, TuneOutcome* outcome, const Interrupt* sha
   print_warnings(problem.warnings);
   check_extensions(problem);
   if (arguments.is_given("--compiler") && problem.kernel.language != "CUDA") {
-    throw UsageError(fmt::format("--compiler is of CUDA kernels, and {} takes {}, which its platform compiles", chosen.device, problem.kernel.language));
+    throw UsageError(fmt::format("--compiler is of CUDA kernels, and {} takes {}, which its platform compiles",
+                                 chosen.device, problem.kernel.language));
   }
   const ScratchFolder scratch;
   const auto clock = prepare_simulation(chosen.device, scratch.path());
-  if (!choose_method_settings(arguments, chosen, {scratch, interrupt, clock.get()})) return interrupted_early(arguments, chosen);
+  if (!choose_method_settings(arguments, chosen, {scratch, interrupt, clock.get()}))
+    return interrupted_early(arguments, chosen);
   const auto objectives = method_objectives(arguments, objectives_of(arguments, chosen));
   const auto constraints = choose_constraints(problem, arguments.subject_to, objectives);
   if (arguments.host_watts) add_host_energy(problem, *arguments.host_watts);
@@ -286,7 +290,8 @@ int run_tune(TuneArguments arguments, TuneOutcome* outcome, const Interrupt* sha
   const auto device = evaluator.start(interrupt.fd());
   if (!device) return interrupted_early(arguments, chosen);
   if (live.energy) warn_of_unused_profile(*device);
-  Journal journal = Journal::open(folder, make_journal_header(problem, *device, evaluator.meter(), arguments.strategy, arguments.seed));
+  Journal journal = Journal::open(
+      folder, make_journal_header(problem, *device, evaluator.meter(), arguments.strategy, arguments.seed));
   print_first_line(problem, space, *device, objectives, budget, evaluator.meter(), folder, arguments);
   for (const auto& note : journal.notes()) say("{}\n", note);
   for (const auto& warning : journal.before().warnings) say("wattune: warning: {}\n", warning);
@@ -320,9 +325,11 @@ int run_tune(TuneArguments arguments, TuneOutcome* outcome, const Interrupt* sha
   if (!arguments.own_clock_only) result = tune(problem, space, *search.strategy, evaluator, journal, options);
   std::vector<KernelClock> own_clocks;
   if (live.energy && chosen.clocks && arguments.method.empty()) {
-    own_clocks = find_own_clocks(arguments, problem, whole, objectives, *chosen.clocks, evaluator, journal, result, options);
+    own_clocks =
+        find_own_clocks(arguments, problem, whole, objectives, *chosen.clocks, evaluator, journal, result, options);
   }
-  if (live.energy && !arguments.own_clock_only) measure_again(arguments, problem, whole, objectives, evaluator, journal, result, options);
+  if (live.energy && !arguments.own_clock_only)
+    measure_again(arguments, problem, whole, objectives, evaluator, journal, result, options);
   give_back_settings(chosen, result);
   progress.finish();
 
