@@ -15,8 +15,8 @@
 #include "method/model_steered.hpp"
 #include "model/power_fit.hpp"
 #include "result/order.hpp"
+#include "result/trials.hpp"
 #include "settings/device_settings.hpp"
-#include "tune/finalists.hpp"
 
 namespace wattune {
 

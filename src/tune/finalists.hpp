@@ -34,11 +34,6 @@ struct FinalistOptions {
 void measure_finalists(const Problem& problem, const SearchSpace& space, std::span<const Objective> objectives,
                        Evaluator& evaluator, Journal& journal, TuneResult& result, const FinalistOptions& options);
 
-/// One evaluation for several trials of a configuration: means of every quantity that all have, with the standard error
-/// of the mean (the larger of that from the spread between trials and that from the trials' own errors), n trials, and
-/// the flags of any. @pre not empty.
-Evaluation mean_of_trials(std::span<const Evaluation> trials);
-
 /// The half-width of the 95 % interval of a mean of so many samples, in standard errors (Student's t).
 double student_half_width(std::size_t samples);
 
