@@ -248,6 +248,34 @@ LiveOptions live_options(const TuneArguments& arguments, const Chosen& chosen, c
   return live;
 }
 
+/// What the run is to keep to, and who hears of it.
+TuneOptions tune_options(const TuneArguments& arguments, const std::vector<Objective>& objectives,
+                         const ConstraintSet& constraints, const Budget& budget, const LiveOptions& live,
+                         const Interrupt& interrupt, Progress& progress) {
+  TuneOptions options;
+  options.budget = budget;
+  options.constraints = constraints;
+  options.objectives = objectives;
+  options.clock = live.clock;
+  options.keep_going = arguments.keep_going;
+  if (live.energy) {
+    options.reference_every_seconds = live.settings ? reference_every_seconds_with_settings : reference_every_seconds;
+  }
+  if (arguments.verify_only) options.tier = "verify";
+  options.wake_fd = interrupt.fd();
+  options.interrupted = [&interrupt] { return interrupt.signal() != 0; };
+  options.on_evaluation = [&progress](const Evaluation& evaluation, const TuneState& state) {
+    progress.plan(state.planned);
+    progress.add(evaluation, state.last_reused);
+  };
+  options.on_wait = [&progress](const TuneState& state) {
+    progress.plan(state.planned);
+    progress.tick();
+  };
+  options.on_note = live.on_note;
+  return options;
+}
+
 }  // namespace
 
 int run_tune(TuneArguments arguments, TuneOutcome* outcome, const Interrupt* shared_interrupt) {
@@ -296,28 +324,8 @@ int run_tune(TuneArguments arguments, TuneOutcome* outcome, const Interrupt* sha
   for (const auto& note : journal.notes()) say("{}\n", note);
   for (const auto& warning : journal.before().warnings) say("wattune: warning: {}\n", warning);
 
-  TuneOptions options;
-  options.budget = budget;
-  options.constraints = constraints;
-  options.objectives = objectives;
-  options.clock = clock.get();
+  TuneOptions options = tune_options(arguments, objectives, constraints, budget, live, interrupt, progress);
   options.run = search.run + clocks_key(chosen.clocks);
-  options.keep_going = arguments.keep_going;
-  if (live.energy) {
-    options.reference_every_seconds = live.settings ? reference_every_seconds_with_settings : reference_every_seconds;
-  }
-  if (arguments.verify_only) options.tier = "verify";
-  options.wake_fd = interrupt.fd();
-  options.interrupted = [&] { return interrupt.signal() != 0; };
-  options.on_evaluation = [&](const Evaluation& evaluation, const TuneState& state) {
-    progress.plan(state.planned);
-    progress.add(evaluation, state.last_reused);
-  };
-  options.on_wait = [&](const TuneState& state) {
-    progress.plan(state.planned);
-    progress.tick();
-  };
-  options.on_note = live.on_note;
   DeathLog deaths(journal.file(), problem.parameter_names());
   evaluator.remember_deaths(deaths);
   const double tuning_began = monotonic_seconds();
