@@ -220,6 +220,10 @@ void tell_outcome(const Problem& problem, const DeviceInfo& device, const std::v
   outcome.interrupted = result.interrupted;
 }
 
+bool may_skip(const TuneArguments& arguments, const std::vector<Objective>& objectives, const ConstraintSet& constraints) {
+  return arguments.method.empty() && may_skip_hopeless(objectives, constraints, arguments.strategy);
+}
+
 /// How the device is to measure what is asked for.
 LiveOptions live_options(const TuneArguments& arguments, const Chosen& chosen, const std::vector<Objective>& objectives,
                          const ConstraintSet& constraints, const ScratchFolder& scratch, const fs::path& folder,
@@ -238,8 +242,7 @@ LiveOptions live_options(const TuneArguments& arguments, const Chosen& chosen, c
   live.abandon_factor = choose_abandon_factor(arguments, objectives, chosen.problem);
   live.limit_by_fastest = arguments.abandon_above ? *arguments.abandon_above > 0 : arguments.strategy != "brute_force";
   // A method may need the energy at clocks where it is not the least.
-  live.skip_hopeless = !arguments.no_skip && arguments.method.empty() && !arguments.host_watts &&
-                       may_skip_hopeless(objectives, constraints, arguments.strategy);
+  live.skip_hopeless = may_skip(arguments, objectives, constraints) && !arguments.no_skip && !arguments.host_watts;
   live.log_file = (folder / "wattune.log").string();
   live.environment = scratch.environment();
   live.environment.push_back("WATTUNE_CUDA_COMPILER=" + arguments.compiler);
@@ -325,7 +328,9 @@ int run_tune(TuneArguments arguments, TuneOutcome* outcome, const Interrupt* sha
   for (const auto& warning : journal.before().warnings) say("wattune: warning: {}\n", warning);
 
   TuneOptions options = tune_options(arguments, objectives, constraints, budget, live, interrupt, progress);
-  options.run = search.run + clocks_key(chosen.clocks);
+  options.run = search.run + clocks_key(chosen.clocks) +
+                (may_skip(arguments, objectives, constraints) && !live.skip_hopeless ? ":all" : "");
+  options.given_up_suffices = live.skip_hopeless;
   DeathLog deaths(journal.file(), problem.parameter_names());
   evaluator.remember_deaths(deaths);
   const double tuning_began = monotonic_seconds();

@@ -65,9 +65,9 @@ class Finals {
     std::ranges::sort(bounded, {}, bound);
     const std::size_t count = std::min(options_.count, bounded.size());
     if (options_.on_note) {
-      options_.on_note(fmt::format("{} configurations were not measured, for they are too slow to need the least energy; the {} "
-                                   "that came nearest are measured now (--no-skip measures all)",
-                                   bounded.size(), count));
+      options_.on_note(fmt::format("not measured, because too slow to need the least energy: {} of {} configurations (--no-skip "
+                                   "measures all); measuring those {} that came nearest",
+                                   bounded.size(), result_.evaluations.size(), count));
     }
     for (std::size_t i = 0; i < count && !interrupted(); ++i) {
       Evaluation& evaluation = result_.evaluations[bounded[i]];

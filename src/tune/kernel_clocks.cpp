@@ -70,7 +70,9 @@ KernelClockSearch::KernelClockSearch(const Problem& problem, const SearchSpace& 
       metrics_(problem),
       axis_(axis_of(problem)) {
   for (const auto& line : journal.before().evaluations) {
-    if (line.tier == timing_tier || line.tier == power_tier) known_[key_of(line.tier, line.configuration)] = line;
+    if (line.tier != timing_tier && line.tier != power_tier) continue;
+    Evaluation& known = known_[key_of(line.tier, line.configuration)] = line;
+    metrics_.apply(known);  // of now, not those of the run that measured it
   }
 }
 

@@ -90,9 +90,11 @@ class Run {
   }
 
   /// Whether an evaluation of another run serves this one: a success in which an objective was not measured (energy, in a
-  /// run for time) does not, unless it was given up as hopeless.
+  /// run for time) does not, nor one that was given up as hopeless where this run needs more than that.
   [[nodiscard]] bool tells_objectives(const Evaluation& evaluation) const {
-    if (!evaluation.ok() || is_of_this_run(evaluation) || evaluation.quantities.contains("energy_bound")) return true;
+    if (!evaluation.ok() || is_of_this_run(evaluation)) return true;
+    const bool given_up = was_given_up(evaluation);
+    if (given_up && (options_.given_up_suffices || !options_.constraints.empty())) return options_.given_up_suffices;
     const auto time = evaluation.quantities.find("time");
     if (time == evaluation.quantities.end()) return true;  // of a tier that measures nothing
     if (std::ranges::find(time->second.flags, "abandoned_early") != time->second.flags.end()) return true;
@@ -101,10 +103,19 @@ class Run {
         return known.quantities.contains(objective.name);
       });
     };
-    if (has_all(evaluation)) return true;
     Evaluation with_metrics = evaluation;
+    if (given_up) {
+      for (const char* rough : {"energy", "power", "energy_above_idle"}) with_metrics.quantities.erase(rough);
+    }
     metrics_.apply(with_metrics);
     return has_all(with_metrics);
+  }
+
+  static bool was_given_up(const Evaluation& evaluation) {
+    if (evaluation.quantities.contains("energy_bound")) return true;
+    const auto energy = evaluation.quantities.find("energy");
+    return energy != evaluation.quantities.end() &&
+           std::ranges::find(energy->second.flags, "abandoned_early") != energy->second.flags.end();
   }
 
   [[nodiscard]] bool is_of_this_run(const Evaluation& line) const {

@@ -51,6 +51,9 @@ struct TuneOptions {
   /// As run_key() gives it. Where the journal holds results of the same run, the strategy is asked and told in the order
   /// of that run first, so that it goes on as if it had not been interrupted. Empty: results are only reused.
   std::string run;
+  /// What an earlier run gave up, because it cannot need the least energy, counts as measured: only where energy alone is
+  /// minimised.
+  bool given_up_suffices = false;
   std::string tier = "screen";           ///< of the evaluations: those of other tiers in the journal do not count
   bool keep_going = false;               ///< do not end the run where nothing builds
   /// Where energy is measured: how often, in seconds of the run, a reference configuration is measured again.

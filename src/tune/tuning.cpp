@@ -249,7 +249,8 @@ TuningResult tune(const TuningRequest& request) {
   const auto clock = prepare_simulation(opened.device, folder);
   const bool energy =
       request.measure_energy || needs_meter(objectives, problem) || needs_meter(constraints, problem);
-  const bool skip = !request.measure_hopeless && may_skip_hopeless(objectives, constraints, name);
+  const bool may_skip = may_skip_hopeless(objectives, constraints, name);
+  const bool skip = may_skip && !request.measure_hopeless;
   const Measuring measuring =
       runtime_exists() ? isolated(request, opened, energy, skip, scratch) : in_process(request, opened, energy, skip);
   // The engine writes a journal in any case; one that nobody asked for goes with the other temporary files.
@@ -263,7 +264,8 @@ TuningResult tune(const TuningRequest& request) {
   options.budget = budget;
   options.constraints = constraints;
   options.objectives = objectives;
-  options.run = run_key(name, request.seed, objectives, {}, constraints.conditions());
+  options.run = run_key(name, request.seed, objectives, {}, constraints.conditions()) + (may_skip && !skip ? ":all" : "");
+  options.given_up_suffices = skip;
   options.clock = clock.get();
   options.interrupted = [&] { return stop; };
   if (request.on_evaluation) {

@@ -94,6 +94,14 @@ TEST(ParetoFront, AgreesWithTheDefinitionOnRandomPoints) {
   }
 }
 
+TEST(Competing, WhatWasMeasuredStandsAgainstWhatWasNotBecauseItCouldNotWin) {
+  std::vector<Evaluation> evaluations(2);
+  for (auto& evaluation : evaluations) evaluation.configuration = {Value(1)};
+  evaluations[0].quantities["energy"] = {1, "J", 0, 2, {}};
+  evaluations[1].quantities["energy_bound"] = {2, "J", 0, 2, {}};
+  EXPECT_EQ(competing(evaluations), std::vector<std::size_t>{0});
+}
+
 TEST(Competing, AConfigurationCountsByItsFinalMeasurement) {
   auto in_tier = [](Evaluation evaluation, const char* tier) {
     evaluation.tier = tier;
