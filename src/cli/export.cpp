@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "base/error.hpp"
 #include "cli/recorded.hpp"
@@ -36,9 +37,10 @@ int run_export(const ExportArguments& arguments) {
   std::vector<Tuned> tuned;
   for (const auto& input : arguments.inputs) {
     const Results results = read_recorded(input);
-    const Objective objective = objectives_of(results, arguments.minimize, arguments.maximize).front();
+    const Objective objective = recorded_objectives(results, arguments.minimize, arguments.maximize).front();
     auto best = best_of(results, objective);
     if (!best) throw UsageError(fmt::format("{}: {}", input, why_none_has(results, objective.name)));
+    tell_of_bounds(results, std::span(&objective, 1));
     keep_better(tuned, std::move(*best));
   }
   const std::string text = arguments.header ? tuned_header(tuned) : json_text(to_json(tuned));

@@ -116,6 +116,7 @@ int run_front(const FrontArguments& arguments) {
   if (front.members.empty()) {
     throw UsageError(fmt::format("{}: {}", arguments.input, why_none_has(results, names_text(objectives))));
   }
+  tell_of_bounds(results, objectives);
   if (!front.errors_known)
     say("wattune: note: standard errors are not recorded everywhere; those that are missing count as 0\n");
   if (arguments.json) {

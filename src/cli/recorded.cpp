@@ -2,16 +2,42 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "cli/say.hpp"
+#include "result/order.hpp"
+#include "result/trials.hpp"
 
 namespace wattune::cli {
 
-Results read_recorded(const std::string& file) {
+Results read_recorded(const std::string& file, Trials trials) {
   Results results = read_results(file);
   for (const auto& note : results.notes) say("wattune: warning: {}: {}\n", file, note);
+  if (trials == Trials::means) replace_final_trials(results.evaluations);
   return results;
+}
+
+std::vector<Objective> recorded_objectives(const Results& results, const std::vector<std::string>& minimize,
+                                           const std::vector<std::string>& maximize) {
+  auto objectives = objectives_of(results, minimize, maximize);
+  if (minimize.empty() && maximize.empty() && results.objectives.empty()) {
+    say("wattune: note: {} does not tell what it was tuned for: {} is taken; --minimize or --maximize names another\n",
+        results.file, objectives.front().name);
+  }
+  return objectives;
+}
+
+void tell_of_bounds(const Results& results, std::span<const Objective> objectives) {
+  const auto rivals = competing(results.evaluations);
+  const auto count = std::ranges::count_if(rivals, [&](std::size_t i) {
+    const Evaluation& evaluation = results.evaluations[i];
+    return objective_value(evaluation, {"energy_bound", Direction::minimize}) &&
+           std::ranges::any_of(objectives, [&](const Objective& o) { return !objective_value(evaluation, o); });
+  });
+  if (count == 0) return;
+  say("wattune: note: {}: {} not measured for energy: {} could not win (energy_bound); tune with --no-skip measures all\n",
+      results.file, count == 1 ? "1 configuration was" : fmt::format("{} configurations were", count), count == 1 ? "it" : "they");
 }
 
 RecordedColumns::RecordedColumns(const Results& results, std::vector<std::string> quantities, const Evaluation& first)

@@ -11,8 +11,18 @@
 
 namespace wattune::cli {
 
+/// What becomes of a finalist's trials: their means, as the run reported them, or each stays as it is.
+enum class Trials { means, each };
+
 /// Reads a file, and warns of what was dropped. @throws as read_results()
-Results read_recorded(const std::string& file);
+Results read_recorded(const std::string& file, Trials trials = Trials::means);
+
+/// As objectives_of(); tells where time is taken because the file does not say what was tuned for.
+std::vector<Objective> recorded_objectives(const Results& results, const std::vector<std::string>& minimize,
+                                           const std::vector<std::string>& maximize);
+
+/// Tells of configurations that lack an objective because their energy was not measured: they could not win.
+void tell_of_bounds(const Results& results, std::span<const Objective> objectives);
 
 /// Part of a table with a row for each configuration: some quantities, then the parameters that take more than one
 /// value.

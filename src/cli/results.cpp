@@ -35,15 +35,14 @@ std::map<std::string, std::size_t> count_outcomes(const Results& results) {
   return counts;
 }
 
-/// The quantity to sort by and its direction: --sort, else the first objective.
-Objective choose_order(const ShowArguments& arguments, const Results& results) {
-  if (!arguments.sort.empty()) {
-    return {quantity_named(results, arguments.sort), arguments.descending ? Direction::maximize : Direction::minimize};
-  }
-  Objective objective = objectives_of(results, arguments.minimize, arguments.maximize).front();
-  if (arguments.descending) {
-    objective.direction = objective.direction == Direction::minimize ? Direction::maximize : Direction::minimize;
-  }
+/// What is shown: the quantity that --sort names, else the objectives.
+std::vector<Objective> choose_objectives(const ShowArguments& arguments, const Results& results) {
+  if (!arguments.sort.empty()) return {{quantity_named(results, arguments.sort), Direction::minimize}};
+  return recorded_objectives(results, arguments.minimize, arguments.maximize);
+}
+
+Objective turned(Objective objective) {
+  objective.direction = objective.direction == Direction::minimize ? Direction::maximize : Direction::minimize;
   return objective;
 }
 
@@ -107,10 +106,8 @@ void show_table(const Results& results, const Objective& order, const std::vecto
   fmt::print("{}", table.text());
 }
 
-/// Of several objectives, the trade-off between them, unless another order is asked for.
-void show_front(const ShowArguments& arguments, const Results& results) {
-  if (!arguments.sort.empty()) return;
-  const auto objectives = objectives_of(results, arguments.minimize, arguments.maximize);
+/// Of several objectives, the trade-off between them.
+void show_front(const Results& results, const std::vector<Objective>& objectives) {
   if (objectives.size() < 2) return;
   const Front front = analyse_front(results.evaluations, competing(results.evaluations), objectives);
   if (front.members.empty()) return;
@@ -163,11 +160,14 @@ int run_show(const ShowArguments& arguments) {
   const Results results = read_recorded(arguments.input);
   const bool has_any = !quantity_names(results).empty();
   Objective order{"time", Direction::minimize};
+  std::vector<Objective> objectives;
   std::vector<std::size_t> rows;
   if (has_any) {
-    order = choose_order(arguments, results);
+    objectives = choose_objectives(arguments, results);
+    order = arguments.descending ? turned(objectives.front()) : objectives.front();
     rows = ranked(results.evaluations, competing(results.evaluations), order);
     rows.resize(std::min(rows.size(), arguments.top));
+    tell_of_bounds(results, objectives);
   }
   if (arguments.json) {
     fmt::print("{}", json_text(show_json(results, order, rows)));
@@ -176,7 +176,7 @@ int run_show(const ShowArguments& arguments) {
   show_overview(arguments.input, results);
   if (!rows.empty()) {
     show_table(results, order, rows);
-    show_front(arguments, results);
+    show_front(results, objectives);
   }
   if (!has_any) fmt::print("Nothing to show: {}\n", why_none_has(results, "quantity"));
   return static_cast<int>(ExitCode::done);
@@ -207,7 +207,7 @@ int run_check(const CheckArguments& arguments) {
 
 int run_drop_failed(const DropFailedArguments& arguments) {
   const auto outcomes = outcomes_named(arguments.kinds);
-  Results results = read_recorded(arguments.input);
+  Results results = read_recorded(arguments.input, Trials::each);
   const std::size_t dropped = drop_failed(results, outcomes);
   write_and_tell(results, arguments.output, arguments.to);
   say("{} failed evaluations dropped, {} kept in {}\n", dropped, results.evaluations.size(), arguments.output);

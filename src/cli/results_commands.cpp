@@ -14,7 +14,7 @@ constexpr const char* results_help = "Results: a journal (.jsonl), Kernel Tuner 
 constexpr const char* to_help = "Format of the output: journal, kernel-tuner, t4, csv; default: by its name";
 
 void add_objectives(CLI::App* command, std::vector<std::string>& minimize, std::vector<std::string>& maximize) {
-  command->add_option("--minimize", minimize, "Quantity of which less is better (repeatable); default: what the file was tuned for, else time")
+  command->add_option("--minimize", minimize, "Quantity of which less is better (repeatable); default: what the file says it was tuned for (journals do not), else time")
       ->type_name("NAME")
       ->allow_extra_args(false);
   command->add_option("--maximize", maximize, "Quantity of which more is better (repeatable)")->type_name("NAME")->allow_extra_args(false);
@@ -40,7 +40,7 @@ void add_merge(CLI::App& results, MergeArguments& arguments) {
   command->add_option("--to", arguments.to, to_help)->type_name("FORMAT");
   command->footer(
       "The same measurement in several files counts once. Further measurements of a configuration are kept as trials of\n"
-      "their own; the last success counts.\n"
+      "their own; of those in tier 'final' the mean counts, else the last success.\n"
       "Example:\n"
       "  wattune results merge monday.json tuesday.json -o both.jsonl");
 }

@@ -57,7 +57,7 @@ Evaluation mean_of_trials(std::span<const Evaluation> trials) {
   return result;
 }
 
-void replace_final_trials(std::vector<Evaluation>& evaluations) {
+std::size_t replace_final_trials(std::vector<Evaluation>& evaluations) {
   std::unordered_map<std::string, std::vector<Evaluation>> trials;
   for (const auto& evaluation : evaluations) {
     if (is_final_trial(evaluation)) trials[key_of(evaluation)].push_back(evaluation);
@@ -77,7 +77,9 @@ void replace_final_trials(std::vector<Evaluation>& evaluations) {
     }
     kept.push_back(std::move(evaluation));
   }
+  const std::size_t less = evaluations.size() - kept.size();
   evaluations = std::move(kept);
+  return less;
 }
 
 }  // namespace wattune

@@ -1,6 +1,7 @@
 #pragma once
 // Several measurements of one configuration as one.
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -15,6 +16,7 @@ Evaluation mean_of_trials(std::span<const Evaluation> trials);
 
 /// In place of the successful trials in tier `final` of a configuration on a board, one evaluation of their means, where
 /// the last of them stood: what a run itself reports of its finalists. All else stays, in its order.
-void replace_final_trials(std::vector<Evaluation>& evaluations);
+/// @return how many evaluations there are less
+std::size_t replace_final_trials(std::vector<Evaluation>& evaluations);
 
 }  // namespace wattune

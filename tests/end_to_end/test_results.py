@@ -127,6 +127,71 @@ class Results(harness.CommandTest):
         text, _ = self.wattune("export", self.file, "--header")
         self.assertIn("namespace wattune_tuned::valley", text)
 
+    def tuned_journal(self, *arguments):
+        """A journal with finalists of a simulated device, and the run's report."""
+        report, _ = self.wattune("tune", self.copy_problem("scaled"), "--device", "sim:h200", "-o", self.folder / "out",
+                                 "--finalists", "3", "--strategy", "random", "--json", *arguments)
+        return self.journals()[0], json.loads(report)
+
+    def test_finalists_of_a_journal_are_shown_as_the_run_reported_them(self):
+        journal, report = self.tuned_journal("--minimize", "energy", "--no-skip")
+        lines = self.journal_lines(journal)
+        finals = [line for line in lines if line["tier"] == "final"]
+        finalists = {json.dumps(line["configuration"], sort_keys=True) for line in finals}
+        self.assertGreaterEqual(len(finals), 4 * len(finalists))
+        best = report["best"]["energy"]
+        shown = json.loads(self.wattune("results", "show", journal, "--minimize", "energy", "--json")[0])
+        self.assertEqual(shown["evaluations"][0]["configuration"], best["configuration"])
+        self.assertEqual(shown["evaluations"][0]["quantities"]["energy"], best["quantities"]["energy"])
+        self.assertEqual(sum(shown["counts"].values()), len(lines) - len(finals) + len(finalists))
+        exported = json.loads(self.wattune("export", journal, "--minimize", "energy")[0])["entries"][0]
+        self.assertEqual(exported["quantities"]["energy"], best["quantities"]["energy"])
+        front = json.loads(self.wattune("results", "front", journal, "--minimize", "energy", "--minimize", "time", "--json")[0])
+        self.assertEqual(front["members"][0]["quantities"]["energy"], best["quantities"]["energy"])
+        for name in ("a.csv", "a.t4.json", "a.json"):
+            _, errors = self.wattune("convert", journal, self.folder / name)
+            self.assertIn("trials of finalists are written as their means", errors)
+            shown = json.loads(self.wattune("results", "show", self.folder / name, "--minimize", "energy", "--json")[0])
+            self.assertEqual(shown["evaluations"][0]["quantities"]["energy"]["value"], best["quantities"]["energy"]["value"])
+        replayed = json.loads(self.wattune("tune", self.folder / "scaled.json", "--device", f"replay:{journal}", "--minimize",
+                                           "energy", "--strategy", "brute_force", "-o", self.folder / "again", "--json")[0])
+        self.assertEqual(replayed["best"]["energy"]["quantities"]["energy"]["value"], best["quantities"]["energy"]["value"])
+
+    def test_trials_stay_where_journals_are_worked_on(self):
+        journal, _ = self.tuned_journal("--minimize", "energy", "--no-skip")
+        count = len(self.journal_lines(journal))
+        text, _ = self.wattune("results", "check", journal)
+        self.assertIn("Nothing is wrong with it.", text)
+        copies = [self.folder / name for name in ("copy.jsonl", "merged.jsonl", "kept.jsonl")]
+        self.wattune("convert", journal, copies[0])
+        self.wattune("results", "merge", journal, copies[0], "-o", copies[1])
+        self.wattune("results", "drop-failed", journal, "-o", copies[2])
+        for copy in copies:
+            self.assertEqual(len(self.journal_lines(copy)), count)
+
+    def test_a_journal_without_objective_is_shown_by_time_and_that_is_said(self):
+        journal, _ = self.tuned_journal("--minimize", "energy")
+        said = f"{journal} does not tell what it was tuned for: time is taken; --minimize or --maximize names another"
+        for command in (["results", "show"], ["export"]):
+            _, errors = self.wattune(*command, journal)
+            self.assertEqual(errors.count(said), 1, errors)
+            _, errors = self.wattune(*command, journal, "--minimize", "time")
+            self.assertNotIn("does not tell", errors)
+        self.assertNotIn("does not tell", self.wattune("results", "show", journal, "--sort", "energy")[1])
+        self.assertNotIn("does not tell", self.wattune("results", "show", self.file)[1])
+
+    def test_configurations_whose_energy_was_not_measured_are_told_of(self):
+        journal, _ = self.tuned_journal("--minimize", "energy")
+        # The last line of a configuration counts.
+        last = {json.dumps(line["configuration"]): line["quantities"] for line in self.journal_lines(journal)}
+        count = sum("energy_bound" in quantities for quantities in last.values())
+        self.assertGreater(count, 1)
+        said = f"{count} configurations were not measured for energy: they could not win (energy_bound); tune with --no-skip measures all"
+        for command in (["results", "show"], ["results", "front", "--minimize", "time"], ["export"]):
+            _, errors = self.wattune(*command, journal, "--minimize", "energy")
+            self.assertEqual(errors.count(said), 1, errors)
+        self.assertNotIn("energy_bound", self.wattune("results", "show", journal, "--minimize", "time")[1])
+
     def test_compressed_input(self):
         with gzip.open(self.folder / "c.json.gz", "wt") as file:
             file.write(json.dumps(valley()))

@@ -214,7 +214,11 @@ std::vector<Finding> check_results(const Results& results) {
   for (const auto& note : results.notes) findings.add("dropped", note, "");
   std::unordered_map<std::string, std::size_t> times;
   for (const Evaluation& evaluation : results.evaluations) {
-    if (++times[key_of(evaluation)] > 1) {
+    // Trials are several on purpose. T4 and CSV of others number none: what is there twice is given a number when it is
+    // read.
+    const bool numbered = results.format == ResultFormat::journal || evaluation.tier == "final";
+    const std::string trial = numbered ? fmt::format("{} ", evaluation.trial) : "";
+    if (++times[trial + key_of(evaluation)] > 1) {
       findings.add("duplicate", "configurations are recorded more than once in the same tier", shown(evaluation));
     }
   }

@@ -14,7 +14,8 @@ namespace wattune {
 /// Parameters are matched by name, in the order of the first file; their values are united. An evaluation that is the
 /// same in several files (configuration, tier, outcome, time stamp and quantities) counts once. Of a configuration that
 /// was measured in several, or several times, every measurement is kept, each under a trial number of its own: of
-/// successes in a tier the last given counts (see competing()). Restrictions are kept where all files have the same.
+/// successes in a tier the last given counts (see competing()), in tier `final` the means (replace_final_trials()).
+/// Restrictions are kept where all files have the same.
 /// @param names of the files, for messages. @throws UsageError where devices, problem sizes or parameters differ.
 Results merge_results(std::span<const Results> results, std::span<const std::string> names);
 
@@ -24,9 +25,9 @@ struct Finding {
   std::size_t count = 0;
   std::string text;  ///< one line, with an example
 };
-/// Parts that could not be read, configurations measured more than once in the same trial or tier, points outside the
-/// space, quantities in more than one unit, objectives missing where the evaluation succeeded, times that are not
-/// positive.
+/// Parts that could not be read, configurations recorded more than once in a tier (a finalist's trials are none, nor
+/// those that a journal numbers), points outside the space, quantities in more than one unit, objectives missing where
+/// the evaluation succeeded, times that are not positive.
 std::vector<Finding> check_results(const Results& results);
 
 /// Removes evaluations that failed: of these outcomes, or of all where none is given. @return how many.

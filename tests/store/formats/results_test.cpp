@@ -233,6 +233,29 @@ TEST_F(Formats, ResultsOfDifferentDevicesAreNotMerged) {
   }
 }
 
+TEST_F(Formats, CheckingTakesTrialsForNoDuplicates) {
+  Results results = rich_results();
+  results.format = ResultFormat::journal;
+  for (const std::int64_t trial : {0, 1, 2}) {
+    Evaluation evaluation = results.evaluations[0];
+    evaluation.tier = "final";
+    evaluation.trial = trial;
+    results.evaluations.push_back(evaluation);
+  }
+  EXPECT_THAT(check_results(results), IsEmpty());
+  results.evaluations.push_back(Evaluation(results.evaluations.back()));  // the last trial again
+  const auto findings = check_results(results);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].kind, "duplicate");
+  EXPECT_EQ(findings[0].count, 1U);
+}
+
+TEST_F(Formats, CheckingFindsWhatIsTwiceInAFileWithoutTrials) {
+  const auto findings = check_results(parse("x,outcome,time [s]\n1,ok,0.5\n2,ok,0.25\n1,ok,0.75\n"));
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].kind, "duplicate");
+}
+
 TEST_F(Formats, CheckingFindsWhatIsWrong) {
   Results results = rich_results();
   EXPECT_THAT(check_results(results), IsEmpty());
