@@ -158,7 +158,7 @@ class Results(harness.CommandTest):
         self.assertEqual(replayed["best"]["energy"]["quantities"]["energy"]["value"], best["quantities"]["energy"]["value"])
 
     def test_trials_stay_where_journals_are_worked_on(self):
-        journal, _ = self.tuned_journal("--minimize", "energy", "--no-skip")
+        journal, report = self.tuned_journal("--minimize", "energy", "--no-skip")
         count = len(self.journal_lines(journal))
         text, _ = self.wattune("results", "check", journal)
         self.assertIn("Nothing is wrong with it.", text)
@@ -168,6 +168,11 @@ class Results(harness.CommandTest):
         self.wattune("results", "drop-failed", journal, "-o", copies[2])
         for copy in copies:
             self.assertEqual(len(self.journal_lines(copy)), count)
+        # A cache has place for one evaluation of a configuration.
+        best = report["best"]["energy"]["quantities"]["energy"]["value"]
+        self.wattune("results", "merge", *copies[:2], "-o", self.folder / "merged.json")
+        shown = json.loads(self.wattune("results", "show", self.folder / "merged.json", "--minimize", "energy", "--json")[0])
+        self.assertEqual(shown["evaluations"][0]["quantities"]["energy"]["value"], best)
 
     def test_a_journal_without_objective_is_shown_by_time_and_that_is_said(self):
         journal, _ = self.tuned_journal("--minimize", "energy")

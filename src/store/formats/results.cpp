@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "result/order.hpp"
+#include "result/trials.hpp"
 #include "store/formats/formats.hpp"
 #include "store/journal_reader.hpp"
 
@@ -191,7 +192,13 @@ std::vector<std::string> write_results(const Results& results, ByteSink& out, Re
   std::vector<std::string> notes;
   switch (format) {
     case ResultFormat::journal: write_journal(results, out); break;
-    case ResultFormat::kernel_tuner: write_kernel_tuner(results, out, notes); break;
+    case ResultFormat::kernel_tuner: {
+      // There is place for one evaluation of a configuration: not any trial, but the means.
+      Results means = results;
+      replace_final_trials(means.evaluations);
+      write_kernel_tuner(means, out, notes);
+      break;
+    }
     case ResultFormat::t4: write_t4(results, out); break;
     case ResultFormat::csv: write_csv(results, out, notes); break;
   }
