@@ -16,7 +16,8 @@ struct KernelFile {
 /// Problem files and sources of fma_chain and stream_copy.
 std::span<const KernelFile> embedded_kernel_files();
 
-/// Writes the files of one of them to FOLDER/NAME. @return its problem file. @throws RunError where that cannot be done.
+/// Writes the files of one of them to FOLDER/NAME. @return its problem file. @throws RunError where that cannot be
+/// done.
 std::filesystem::path write_kernel(const std::string& name, const std::filesystem::path& folder);
 
 }  // namespace wattune

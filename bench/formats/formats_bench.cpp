@@ -1,5 +1,5 @@
-// How fast large result files are read, beside what the file's bytes and plain parsing alone take: a Kernel Tuner cache,
-// generated in the system's folder for temporary files. All figures are of the same run.
+// How fast large result files are read, beside what the file's bytes and plain parsing alone take: a Kernel Tuner
+// cache, generated in the system's folder for temporary files. All figures are of the same run.
 //
 //   wattune_formats_bench [MEGABYTES]
 //
@@ -27,7 +27,8 @@ using namespace wattune;
 /// Entries as Kernel Tuner writes them, each with 32 single times.
 void generate(const std::filesystem::path& file, std::size_t bytes) {
   std::ofstream out(file, std::ios::binary);
-  out << "{\n\"device_name\": \"GPU\",\n\"kernel_name\": \"kernel\",\n\"problem_size\": [4096, 4096],\n\"tune_params_keys\": "
+  out << "{\n\"device_name\": \"GPU\",\n\"kernel_name\": \"kernel\",\n\"problem_size\": [4096, "
+         "4096],\n\"tune_params_keys\": "
          "[\"a\", \"b\", \"c\", \"d\"],\n\"tune_params\": {\"a\": [";
   constexpr int values = 64;
   for (int parameter = 0; parameter < 4; ++parameter) {
@@ -37,13 +38,17 @@ void generate(const std::filesystem::path& file, std::size_t bytes) {
   out << "]},\n\"objective\": \"time\",\n\"cache\": {";
   double time = 1.2345;
   for (int i = 0; static_cast<std::size_t>(out.tellp()) < bytes; ++i) {
-    const int p[] = {i % values, i / values % values, i / values / values % values, i / values / values / values % values};
+    const int p[] = {i % values, i / values % values, i / values / values % values,
+                     i / values / values / values % values};
     std::string times;
-    for (int k = 0; k < 32; ++k) times += fmt::format("{}{}", k > 0 ? ", " : "", time = 1 + (time * 997.123 - static_cast<int>(time * 997.123)));
-    out << fmt::format("{}\n\"{},{},{},{}\": {{\"a\": {}, \"b\": {}, \"c\": {}, \"d\": {}, \"core_freq\": 1410.0, \"nvml_energy\": {}, \"time\": {}, "
-                       "\"times\": [{}], \"compile_time\": 440.95, \"verification_time\": 0, \"benchmark_time\": {}, \"GFLOP/s\": {}, "
-                       "\"strategy_time\": 0, \"framework_time\": 0.85, \"timestamp\": \"2022-12-23 12:11:26.411558+00:00\"}}",
-                       i > 0 ? "," : "", p[0], p[1], p[2], p[3], p[0], p[1], p[2], p[3], time / 3, time, times, 32 * time, 1e3 / time);
+    for (int k = 0; k < 32; ++k)
+      times += fmt::format("{}{}", k > 0 ? ", " : "", time = 1 + (time * 997.123 - static_cast<int>(time * 997.123)));
+    out << fmt::format(
+        "{}\n\"{},{},{},{}\": {{\"a\": {}, \"b\": {}, \"c\": {}, \"d\": {}, \"core_freq\": 1410.0, \"nvml_energy\": "
+        "{}, \"time\": {}, "
+        "\"times\": [{}], \"compile_time\": 440.95, \"verification_time\": 0, \"benchmark_time\": {}, \"GFLOP/s\": {}, "
+        "\"strategy_time\": 0, \"framework_time\": 0.85, \"timestamp\": \"2022-12-23 12:11:26.411558+00:00\"}}",
+        i > 0 ? "," : "", p[0], p[1], p[2], p[3], p[0], p[1], p[2], p[3], time / 3, time, times, 32 * time, 1e3 / time);
   }
   out << "}\n}\n";
 }

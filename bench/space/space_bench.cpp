@@ -133,9 +133,9 @@ BuildFigures measure_builds(const std::string& self, const std::string& file) {
 }
 
 struct BruteForce {
-  double seconds = 0;            ///< for all points
-  bool extrapolated = false;     ///< from the first points
-  double seconds_per_test = 0;   ///< one evaluation of one restriction
+  double seconds = 0;           ///< for all points
+  bool extrapolated = false;    ///< from the first points
+  double seconds_per_test = 0;  ///< one evaluation of one restriction
 };
 
 /// Goes through the points and evaluates the restrictions in order until one fails.

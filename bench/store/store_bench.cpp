@@ -1,5 +1,5 @@
-// How fast a journal is loaded, beside what no reader of it can do without: reading its bytes, and parsing its lines with
-// simdjson (the parse alone, in one thread: nothing is taken out of the documents). All figures are of one run.
+// How fast a journal is loaded, beside what no reader of it can do without: reading its bytes, and parsing its lines
+// with simdjson (the parse alone, in one thread: nothing is taken out of the documents). All figures are of one run.
 //
 //   wattune_store_bench [EVALUATIONS]     default 1000000: a file of about 800 MB in the temporary folder
 
@@ -28,8 +28,8 @@ using namespace wattune;
 namespace fs = std::filesystem;
 
 constexpr int rounds = 5;
-const std::vector<std::string> names = {"tile_x",      "tile_y", "block_size_x", "block_size_y",   "unroll",
-                                        "vector_width", "use_padding", "read_only", "nvml_gr_clock"};
+const std::vector<std::string> names = {"tile_x",       "tile_y",      "block_size_x", "block_size_y", "unroll",
+                                        "vector_width", "use_padding", "read_only",    "nvml_gr_clock"};
 
 JournalHeader header() {
   JournalHeader header;
@@ -131,8 +131,8 @@ int main(int argc, char** argv) {
     bytes = {};
     JournalContent content;
     loading.push_back(seconds([&] { content = read_journal(file); }));
-    if (parsed != static_cast<std::size_t>(count) + 1 || content.evaluations.size() != static_cast<std::size_t>(count) ||
-        !content.warnings.empty()) {
+    if (parsed != static_cast<std::size_t>(count) + 1 ||
+        content.evaluations.size() != static_cast<std::size_t>(count) || !content.warnings.empty()) {
       throw std::runtime_error("the journal was not read whole");
     }
     freeing.push_back(seconds([&] { content = {}; }));
@@ -142,8 +142,9 @@ int main(int argc, char** argv) {
   const double load = median(loading);
   fmt::print("{:<28}{:>8.2f} s\n", "making the file", writing);
   fmt::print("{:<28}{:>8.2f} s\n", "loading the journal", load);
-  for (const auto& [what, values] : {std::pair("reading the bytes", reading), std::pair("parsing with simdjson", parsing),
-                                     std::pair("freeing it again", freeing)}) {
+  for (const auto& [what, values] :
+       {std::pair("reading the bytes", reading), std::pair("parsing with simdjson", parsing),
+        std::pair("freeing it again", freeing)}) {
     fmt::print("{:<28}{:>8.2f} s   loading takes {:.1f} times as long\n", what, median(values), load / median(values));
   }
   fs::remove(file);

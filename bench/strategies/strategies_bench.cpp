@@ -5,8 +5,8 @@
 //   wattune_strategies_bench [--seeds N] [--threads N] [--strategy NAME]... [--option KEY=VALUE]... [--at 50,100,200]
 //                            [--data FILE QUANTITY min|max]...
 //
-// A failed configuration counts as an evaluation. Without --data the recorded data beside the source tree is used, where
-// it is there, and the project's own.
+// A failed configuration counts as an evaluation. Without --data the recorded data beside the source tree is used,
+// where it is there, and the project's own.
 
 #include <fmt/format.h>
 
@@ -151,8 +151,8 @@ std::vector<Timed> search_all(const Recording& recording, const SearchQuality& q
   return results;
 }
 
-void bench(const Recording& recording, const SearchQuality& quality, const std::string& strategy, const std::string& name,
-           const Arguments& arguments) {
+void bench(const Recording& recording, const SearchQuality& quality, const std::string& strategy,
+           const std::string& name, const Arguments& arguments) {
   std::vector<SearchRun> runs;
   double seconds = 0;
   std::size_t evaluations = 0;

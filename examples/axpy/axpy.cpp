@@ -55,7 +55,8 @@ int main(int argc, char** argv) {
     wattune::TuningRequest request;
     request.file = EXAMPLE_FOLDER "/axpy.json";
     if (argc > 1) request.device = argv[1];
-    request.on_evaluation = [](const wattune::TunedConfiguration& configuration, const wattune::TuningProgress& progress) {
+    request.on_evaluation = [](const wattune::TunedConfiguration& configuration,
+                               const wattune::TuningProgress& progress) {
       std::printf("%zu/%zu %s: %s\n", progress.evaluated, progress.planned, configuration.configuration.text().c_str(),
                   configuration.ok() ? "ok" : configuration.message.c_str());
       return true;

@@ -1,5 +1,5 @@
 #pragma once
-// The exceptions of the library: Error, and under it UsageError, DeviceError and RunError. A configuration that fails is
-// no exception but a result.
+// The exceptions of the library: Error, and under it UsageError, DeviceError and RunError. A configuration that fails
+// is no exception but a result.
 
 #include "base/error.hpp"

@@ -34,10 +34,10 @@ using Size3 = std::array<std::uint64_t, 3>;
 struct KernelLaunch {
   /// Another kernel of the same source, as its binary names it: in OpenCL its name; in CUDA it must be extern "C".
   std::string kernel = {};
-  std::optional<Size3> grid = {};                 ///< work-groups
-  std::optional<Size3> block = {};                ///< items of a work-group
-  std::optional<std::size_t> shared_bytes = {};   ///< dynamic shared memory
-  std::vector<std::string> arguments = {};        ///< names of the problem's arguments in the kernel's order
+  std::optional<Size3> grid = {};                           ///< work-groups
+  std::optional<Size3> block = {};                          ///< items of a work-group
+  std::optional<std::size_t> shared_bytes = {};             ///< dynamic shared memory
+  std::vector<std::string> arguments = {};                  ///< names of the problem's arguments in the kernel's order
   std::vector<std::pair<std::string, Value>> scalars = {};  ///< other values for scalar arguments
 };
 

@@ -1,13 +1,14 @@
 #pragma once
-// Observers: a program's own instruments, which watch a kernel while it is measured. What they observe is kept like time
-// and energy: in evaluations, journals and tables, for metrics and as objectives.
+// Observers: a program's own instruments, which watch a kernel while it is measured. What they observe is kept like
+// time and energy: in evaluations, journals and tables, for metrics and as objectives.
 //
 //   class TemperatureOfTheRoom : public wattune::Observer {
 //    public:
 //     Observations after(const wattune::Window&) override { return {{"room", read_thermometer()}}; }
 //   };
 //   wattune::register_observer("room", {{"room", "degC"}},
-//                              [](const wattune::DeviceDescription&) { return std::make_unique<TemperatureOfTheRoom>(); });
+//                              [](const wattune::DeviceDescription&) { return std::make_unique<TemperatureOfTheRoom>();
+//                              });
 //
 // A problem file names those it wants: "wattune": {"Observers": ["room"]}.
 

@@ -54,29 +54,31 @@ struct TuningProgress {
 
 /// What to tune and how. Of `file` and `text` one is needed.
 struct TuningRequest {
-  std::filesystem::path file = {};   ///< a problem file
-  std::string text = {};             ///< or its content; then `file` (if given) names it in messages, and paths in it are relative to file's folder
-  std::string device = {};           ///< as devices() names it; empty: the best that the problem has a kernel for
+  std::filesystem::path file = {};  ///< a problem file
+  std::string text = {};  ///< or its content; then `file` (if given) names it in messages, and paths in it are relative
+                          ///< to file's folder
+  std::string device = {};  ///< as devices() names it; empty: the best that the problem has a kernel for
   std::vector<std::int64_t> problem_size = {};  ///< replaces the file's; empty: leaves it
   std::vector<std::string> minimize = {};       ///< objectives: quantities or metrics; none here and in `maximize`:
   std::vector<std::string> maximize = {};       ///< those of the file, else the time
   /// Conditions that the best has to meet: "time <= 1.05*best(time)", "power < 300" (SI units), beside the file's.
   std::vector<std::string> subject_to = {};
-  std::string strategy = {};                    ///< see `wattune tune --help`; empty: the command's default
+  std::string strategy = {};  ///< see `wattune tune --help`; empty: the command's default
   std::uint64_t seed = 1;
-  std::string budget = {};           ///< "200", "10min", "5%", "200,10min"; empty: the file's, else 10 min
+  std::string budget = {};  ///< "200", "10min", "5%", "200,10min"; empty: the file's, else 10 min
   /// Folder of the journal, made if missing: the same tuning done again goes on from there. Empty: none is kept.
   std::filesystem::path output = {};
-  bool measure_energy = false;       ///< also where no objective needs it
+  bool measure_energy = false;  ///< also where no objective needs it
   /// Of objectives that take a meter so many of the best are measured again: longer, several times, in turn. 0: none.
   std::size_t finalists = 5;
   /// What energy comes from: "auto", "counter", "samples", "integral" or "median" (docs/energy.md).
   std::string energy_estimator = "auto";
-  /// Where energy alone is minimised, what cannot win is measured no further than needed to know that. True: everything is.
+  /// Where energy alone is minimised, what cannot win is measured no further than needed to know that. True: everything
+  /// is.
   bool measure_hopeless = false;
-  double timeout_seconds = 60;       ///< for each step of an evaluation; needs a Runtime
+  double timeout_seconds = 60;           ///< for each step of an evaluation; needs a Runtime
   double compile_timeout_seconds = 120;  ///< for each variant; needs a Runtime
-  unsigned compile_processes = 0;    ///< 0: as many as there are cores; needs a Runtime
+  unsigned compile_processes = 0;        ///< 0: as many as there are cores; needs a Runtime
   /// Called after each configuration, in the caller's thread. False ends the tuning.
   std::function<bool(const TunedConfiguration&, const TuningProgress&)> on_evaluation = {};
   /// Called with notable events and warnings, one line each.
@@ -85,14 +87,14 @@ struct TuningRequest {
 
 struct TuningResult {
   DeviceDescription device;
-  std::vector<std::string> objectives;           ///< their names, the first first
-  std::vector<TunedConfiguration> evaluations;   ///< in the order in which they were made, those of the journal included
-  std::vector<std::size_t> winners;              ///< for each objective its best in `evaluations`; its size where there is none
-  std::vector<std::size_t> front;                ///< the Pareto front of all objectives, in `evaluations`
-  std::filesystem::path journal;                 ///< empty: none is kept
-  double seconds = 0;                            ///< that it took
-  bool stopped = false;                          ///< on_evaluation ended it
-  std::string error;                             ///< what ended it early, after evaluations were made; empty: nothing did
+  std::vector<std::string> objectives;          ///< their names, the first first
+  std::vector<TunedConfiguration> evaluations;  ///< in the order in which they were made, those of the journal included
+  std::vector<std::size_t> winners;  ///< for each objective its best in `evaluations`; its size where there is none
+  std::vector<std::size_t> front;    ///< the Pareto front of all objectives, in `evaluations`
+  std::filesystem::path journal;     ///< empty: none is kept
+  double seconds = 0;                ///< that it took
+  bool stopped = false;              ///< on_evaluation ended it
+  std::string error;                 ///< what ended it early, after evaluations were made; empty: nothing did
 
   /// The best configuration by the first objective, or by the one named.
   /// @throws RunError where none was measured in it, UsageError where there is no such objective.

@@ -167,8 +167,7 @@ Work launch_work(const Description& description, const LaunchShape& shape, const
   Work work;
   const double cycles = std::max(needs.flop / (description.limits.flop_per_cycle * multiprocessors),
                                  cycles_of_traffic(description, needs.bytes));
-  work.sm_cycles = cycles * slow_compute /
-                   (best_efficiency * hidden(occupied, compute_hiding) * balance * warp_use);
+  work.sm_cycles = cycles * slow_compute / (best_efficiency * hidden(occupied, compute_hiding) * balance * warp_use);
   work.memory_seconds = needs.bytes / description.limits.memory_bandwidth * slow_memory /
                         (best_efficiency * hidden(occupied * balance, memory_hiding));
   work.fixed_seconds = launch_overhead;

@@ -22,7 +22,8 @@ constexpr const char* constants_section = ".nv.constant3";
 
 std::string payload_of(const Image& image) {
   std::string text = fmt::format("hash {} {}\n", image.variant.kernel_hash, image.variant.variant_hash);
-  for (const auto& define : image.variant.defines) text += fmt::format("define {} {:.17g}\n", define.name, define.value);
+  for (const auto& define : image.variant.defines)
+    text += fmt::format("define {} {:.17g}\n", define.name, define.value);
   for (const auto& kernel : image.kernels) {
     text += fmt::format("kernel {} {} {} {} {}\n", kernel.name, kernel.registers, kernel.shared_bytes,
                         kernel.local_bytes, kernel.max_threads);
@@ -138,9 +139,7 @@ class ElfView {
   [[nodiscard]] const char* name(const Elf64_Shdr& header) const {
     return bytes_ + headers_[file_.e_shstrndx].sh_offset + header.sh_name;
   }
-  [[nodiscard]] std::string_view whole() const {
-    return {bytes_, file_.e_shoff + file_.e_shnum * sizeof(Elf64_Shdr)};
-  }
+  [[nodiscard]] std::string_view whole() const { return {bytes_, file_.e_shoff + file_.e_shnum * sizeof(Elf64_Shdr)}; }
 
  private:
   const char* bytes_;

@@ -149,7 +149,8 @@ WATTUNE_SIM_EXPORT CudaResult cuMemcpyDtoDAsync_v2(CudaDevicePointer target, Cud
     if (!within(context->allocations, target, bytes) || !within(context->allocations, source, bytes)) {
       return CudaResult::invalid_value;
     }
-    return enqueue(stream, in_memory(context, 2 * static_cast<double>(bytes), {address(target), address(source), bytes, 0}));
+    return enqueue(stream,
+                   in_memory(context, 2 * static_cast<double>(bytes), {address(target), address(source), bytes, 0}));
   });
 }
 

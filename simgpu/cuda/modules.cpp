@@ -80,8 +80,8 @@ CudaResult find_work(CudaFunctionOpaque& function, const LaunchShape& shape, Wor
     last.work = recorded_work_of(function, shape, result);
     if (result != CudaResult::success) return result;
     if (!last.work) {
-      last.work = launch_work(Machine::instance().description(function.context->board), shape, function.image->variant,
-                              demand);
+      last.work =
+          launch_work(Machine::instance().description(function.context->board), shape, function.image->variant, demand);
     }
   }
   work = *last.work;
@@ -178,7 +178,8 @@ WATTUNE_SIM_EXPORT CudaResult cuFuncGetAttribute(int* value, CudaFunctionAttribu
 
 WATTUNE_SIM_EXPORT CudaResult cuFuncSetAttribute(CudaFunction function, CudaFunctionAttribute attribute, int value) {
   return in_context([&](CudaContext context) {
-    if (attribute != CudaFunctionAttribute::max_dynamic_shared_size_bytes || value < 0) return CudaResult::invalid_value;
+    if (attribute != CudaFunctionAttribute::max_dynamic_shared_size_bytes || value < 0)
+      return CudaResult::invalid_value;
     const std::uint64_t most = Machine::instance().description(context->board).limits.shared_bytes_per_block_optin;
     const auto wanted = static_cast<std::uint64_t>(value);
     if (wanted + function->kernel.shared_bytes > most) return CudaResult::invalid_value;

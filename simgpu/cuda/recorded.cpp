@@ -53,7 +53,8 @@ struct Names {
 };
 
 Record record_of(const Evaluation& evaluation, const Names& names, const std::vector<std::string>& parameters) {
-  Record record{value_in(evaluation, names.time), value_in(evaluation, names.power), value_in(evaluation, names.sm_clock)};
+  Record record{value_in(evaluation, names.time), value_in(evaluation, names.power),
+                value_in(evaluation, names.sm_clock)};
   const double joules = value_in(evaluation, names.energy);
   if (record.watts <= 0 && record.seconds > 0) record.watts = joules / record.seconds;
   // What was measured says more than what was set.
@@ -125,7 +126,8 @@ RecordedKernel::Answer RecordedKernel::find(const Variant& variant, const std::a
     if (found == names_.end()) continue;
     const auto parameter = static_cast<std::size_t>(found - names_.begin());
     // A define says what is meant; kernels may be launched with other blocks than that.
-    const bool known = std::any_of(told.begin(), told.end(), [&](const Told& each) { return each.parameter == parameter; });
+    const bool known =
+        std::any_of(told.begin(), told.end(), [&](const Told& each) { return each.parameter == parameter; });
     if (!known) told.push_back({parameter, static_cast<double>(block[axis])});
   }
   // Without defines there is no telling the reference from what is tuned.

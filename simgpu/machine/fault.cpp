@@ -46,12 +46,28 @@ constexpr Point points[] = {
 
 /// Calls of NVML, as nvml.NAME.
 constexpr const char* calls[] = {
-    "init",          "by_uuid",          "by_pci",           "uuid",
-    "total_energy",  "power_usage",      "clock_info",       "temperature",
-    "reasons",       "field_values",     "samples",          "processes",
-    "power_limit",   "supported_clocks", "api_restriction",  "set_sm_clock",
-    "reset_sm_clock", "set_memory_clock", "reset_memory_clock", "set_application_clocks",
-    "reset_application_clocks", "set_power_limit",
+    "init",
+    "by_uuid",
+    "by_pci",
+    "uuid",
+    "total_energy",
+    "power_usage",
+    "clock_info",
+    "temperature",
+    "reasons",
+    "field_values",
+    "samples",
+    "processes",
+    "power_limit",
+    "supported_clocks",
+    "api_restriction",
+    "set_sm_clock",
+    "reset_sm_clock",
+    "set_memory_clock",
+    "reset_memory_clock",
+    "set_application_clocks",
+    "reset_application_clocks",
+    "set_power_limit",
 };
 
 struct NamedResult {

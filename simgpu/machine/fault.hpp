@@ -15,20 +15,20 @@
 namespace wattune::simgpu {
 
 enum class Action : std::int32_t {
-  result,        ///< the call returns Fault::result
-  compile_error, ///< the compiler refuses
-  crash,         ///< the process dies
-  hang,          ///< it never ends
-  slow,          ///< it takes 0.2 s of real time, and does what it does in their middle
-  lost,          ///< the board falls off the bus
-  still,         ///< a counter stands still from then on
-  back,          ///< a counter jumps back once
-  wrap,          ///< a counter begins again at 0
-  stale,         ///< readings do not change from then on
-  ignored,       ///< settings seem to be made, and are not
-  wrong,         ///< another identity than the other library's
-  unrestricted,  ///< settings for which others need root
-  value,         ///< Fault::value says how much
+  result,         ///< the call returns Fault::result
+  compile_error,  ///< the compiler refuses
+  crash,          ///< the process dies
+  hang,           ///< it never ends
+  slow,           ///< it takes 0.2 s of real time, and does what it does in their middle
+  lost,           ///< the board falls off the bus
+  still,          ///< a counter stands still from then on
+  back,           ///< a counter jumps back once
+  wrap,           ///< a counter begins again at 0
+  stale,          ///< readings do not change from then on
+  ignored,        ///< settings seem to be made, and are not
+  wrong,          ///< another identity than the other library's
+  unrestricted,   ///< settings for which others need root
+  value,          ///< Fault::value says how much
 };
 
 /// Plain data, for it lies in shared memory.
@@ -38,7 +38,7 @@ struct Fault {
   std::uint64_t first, last;   ///< from the how-many-th time until which, from 1
   std::uint64_t seen;          ///< times passed
   Action action;
-  std::int32_t result;         ///< CUresult or nvmlReturn_t
+  std::int32_t result;  ///< CUresult or nvmlReturn_t
   double value;
 };
 

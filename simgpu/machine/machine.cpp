@@ -104,8 +104,8 @@ Machine& Machine::instance() {
 Machine::Machine() : user_(wanted_user()), pid_(::getpid()), start_time_(process_start_time(pid_).value_or(0)) {
   const std::string file = variable("WATTUNE_SIM_STATE");
   if (file.empty()) {
-    void* memory =
-        ::mmap(nullptr, sizeof(MachineState), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* memory = ::mmap(nullptr, sizeof(MachineState), PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw std::runtime_error("there is no memory for the state of simulated GPUs");
     state_ = static_cast<MachineState*>(memory);
     create();
@@ -195,7 +195,8 @@ void Machine::find_descriptions() {
   descriptions_.clear();
   for (std::uint32_t i = 0; i < state_->board_count && i < most_boards; ++i) {
     const Description* found = find_description(state_->boards[i].model.data());
-    if (found == nullptr) fail_for_file(variable("WATTUNE_SIM_STATE"), "it holds a GPU that this version does not know");
+    if (found == nullptr)
+      fail_for_file(variable("WATTUNE_SIM_STATE"), "it holds a GPU that this version does not know");
     descriptions_.push_back(found);
   }
 }

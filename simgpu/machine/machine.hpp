@@ -1,6 +1,6 @@
 #pragma once
-// The simulated machine as one process sees it: boards, their queues of work, contexts, faults. All of it lies in memory
-// shared by processes; every public function takes the machine's lock for as long as it runs.
+// The simulated machine as one process sees it: boards, their queues of work, contexts, faults. All of it lies in
+// memory shared by processes; every public function takes the machine's lock for as long as it runs.
 
 #include <functional>
 #include <memory>

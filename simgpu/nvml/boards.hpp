@@ -40,8 +40,12 @@ double counter_joules(std::uint32_t board);
 /// Counts a read of power, from which on it may be stale.
 void pass_power_sensor(std::uint32_t board);
 
-inline unsigned megahertz(double hz) { return static_cast<unsigned>(hz * 1e-6 + 0.5); }
-inline unsigned milli(double value) { return static_cast<unsigned>(value * 1e3 + 0.5); }
+inline unsigned megahertz(double hz) {
+  return static_cast<unsigned>(hz * 1e-6 + 0.5);
+}
+inline unsigned milli(double value) {
+  return static_cast<unsigned>(value * 1e3 + 0.5);
+}
 
 NvmlResult copy_text(const std::string& text, char* target, unsigned length);
 

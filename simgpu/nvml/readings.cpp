@@ -212,7 +212,8 @@ WATTUNE_SIM_EXPORT NvmlResult nvmlDeviceGetCurrentClocksEventReasons(NvmlDevice 
   });
 }
 
-WATTUNE_SIM_EXPORT NvmlResult nvmlDeviceGetCurrentClocksThrottleReasons(NvmlDevice device, unsigned long long* reasons) {
+WATTUNE_SIM_EXPORT NvmlResult nvmlDeviceGetCurrentClocksThrottleReasons(NvmlDevice device,
+                                                                        unsigned long long* reasons) {
   return nvmlDeviceGetCurrentClocksEventReasons(device, reasons);
 }
 
@@ -227,9 +228,8 @@ WATTUNE_SIM_EXPORT NvmlResult nvmlDeviceGetUtilizationRates(NvmlDevice device, N
 
 WATTUNE_SIM_EXPORT NvmlResult nvmlDeviceGetPerformanceState(NvmlDevice device, unsigned* state) {
   return call(device, "performance_state", &CallCosts::state, [&](std::uint32_t board) {
-    const bool idle = Machine::instance().with_board(board, [](Board& physics, const BoardSlot&) {
-      return (physics.throttle_reasons() & throttle::idle) != 0;
-    });
+    const bool idle = Machine::instance().with_board(
+        board, [](Board& physics, const BoardSlot&) { return (physics.throttle_reasons() & throttle::idle) != 0; });
     *state = idle ? 8 : 0;
     return NvmlResult::success;
   });

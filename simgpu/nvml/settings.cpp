@@ -33,9 +33,8 @@ bool where_unrestricted(const BoardSlot& slot) {
 
 /// The highest supported clock that is not above a frequency; the lowest where all are above.
 double supported_below(const std::vector<double>& clocks, unsigned limit) {
-  const auto above = std::upper_bound(clocks.begin(), clocks.end(), limit, [](unsigned value, double clock) {
-    return value < megahertz(clock);
-  });
+  const auto above = std::upper_bound(clocks.begin(), clocks.end(), limit,
+                                      [](unsigned value, double clock) { return value < megahertz(clock); });
   return above == clocks.begin() ? clocks.front() : *std::prev(above);
 }
 
@@ -48,7 +47,8 @@ std::optional<double> supported(const std::vector<double>& clocks, unsigned want
 
 constexpr unsigned highest_clock = 100000;  // MHz; drivers refuse what is no clock at all
 
-/// An application clock, or the default where none is set: as on most boards the base clock, above which the board boosts.
+/// An application clock, or the default where none is set: as on most boards the base clock, above which the board
+/// boosts.
 NvmlResult application_clock(NvmlDevice device, int type, unsigned* clock, bool of_default) {
   return call(device, "clock_info", &CallCosts::state, [&](std::uint32_t board) {
     Machine& machine = Machine::instance();

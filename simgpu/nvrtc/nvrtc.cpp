@@ -1,5 +1,7 @@
 // The symbols of NVRTC. A program is looked at, not compiled: see source.hpp.
 
+#include "driver/nvrtc.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,7 +16,6 @@
 
 #include "cuda/image.hpp"
 #include "cuda/objects.hpp"
-#include "driver/nvrtc.hpp"
 #include "export.hpp"
 #include "hash.hpp"
 #include "machine/machine.hpp"
@@ -26,8 +27,8 @@ struct NvrtcProgramOpaque {
   std::string source;
   std::string file;
   std::map<std::string, std::string> headers;
-  std::vector<std::string> names;               ///< name expressions
-  std::map<std::string, std::string> lowered;   ///< by name expression
+  std::vector<std::string> names;              ///< name expressions
+  std::map<std::string, std::string> lowered;  ///< by name expression
   std::string log;
   std::vector<std::uint8_t> cubin;
 };
@@ -117,7 +118,8 @@ Variant variant_of(const NvrtcProgramOpaque& program, const Options& options, co
     if (const auto number = number_of(value)) variant.defines.push_back({name, *number});
   }
   // The line that names the file differs from machine to machine.
-  if (program.source.compare(begin, 6, "#line ") == 0) begin = std::min(program.source.find('\n', begin), program.source.size());
+  if (program.source.compare(begin, 6, "#line ") == 0)
+    begin = std::min(program.source.find('\n', begin), program.source.size());
   variant.kernel_hash = hash_of(std::string_view(program.source).substr(begin), hash_of(kernel));
   std::uint64_t hash = hash_of(options.rest, hash_of(kernel));
   for (const Token& token : tokens) hash = hash_of(token.text, hash);

@@ -219,7 +219,8 @@ void Preprocessor::include(std::string_view text, const Place& place) {
     const auto path = (std::filesystem::path(folder) / name).lexically_normal();
     if (once_.contains(path.string())) return;
     std::error_code error;
-    if (!std::filesystem::is_regular_file(path, error) || std::filesystem::file_size(path, error) > largest_file) continue;
+    if (!std::filesystem::is_regular_file(path, error) || std::filesystem::file_size(path, error) > largest_file)
+      continue;
     std::ifstream file(path);
     if (!file) continue;
     const std::string content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

@@ -47,9 +47,7 @@ class Reader {
   [[nodiscard]] bool is_identifier(std::size_t i) const {
     return i < tokens_.size() && tokens_[i].kind == Token::Kind::identifier;
   }
-  [[nodiscard]] bool follows_extern(std::size_t i) const {
-    return i > 0 && is(i - 1, "extern");
-  }
+  [[nodiscard]] bool follows_extern(std::size_t i) const { return i > 0 && is(i - 1, "extern"); }
 
   /// The position after the bracket that closes the one at `i`.
   [[nodiscard]] std::size_t after_brackets(std::size_t i, std::string_view open, std::string_view close) const {
@@ -141,10 +139,10 @@ class Reader {
 
   [[nodiscard]] std::uint64_t size_of(const std::string& type) const {
     static const std::map<std::string, std::uint64_t> known = {
-        {"char", 1},   {"short", 2},  {"half", 2},    {"__half", 2},  {"__nv_bfloat16", 2}, {"int", 4},
-        {"float", 4},  {"unsigned", 4}, {"double", 8}, {"long", 8},   {"half2", 4},  {"__half2", 4},
-        {"float2", 8}, {"float3", 12}, {"float4", 16}, {"int2", 8},   {"int4", 16},  {"uint4", 16},
-        {"double2", 16}, {"uchar4", 4}, {"char4", 4},  {"*", 8},      {"bool", 1},   {"uint2", 8}};
+        {"char", 1},     {"short", 2},    {"half", 2},    {"__half", 2}, {"__nv_bfloat16", 2}, {"int", 4},
+        {"float", 4},    {"unsigned", 4}, {"double", 8},  {"long", 8},   {"half2", 4},         {"__half2", 4},
+        {"float2", 8},   {"float3", 12},  {"float4", 16}, {"int2", 8},   {"int4", 16},         {"uint4", 16},
+        {"double2", 16}, {"uchar4", 4},   {"char4", 4},   {"*", 8},      {"bool", 1},          {"uint2", 8}};
     if (const auto own = sizes_.find(type); own != sizes_.end()) return own->second;
     const auto found = known.find(type);
     return found == known.end() ? 4 : found->second;

@@ -12,8 +12,8 @@ namespace wattune::simgpu {
 
 /// What the source says, as far as it can be seen.
 struct SourceFacts {
-  bool has_kernel = false;      ///< a __global__ function of that name
-  bool has_name = false;        ///< the name occurs at all
+  bool has_kernel = false;  ///< a __global__ function of that name
+  bool has_name = false;    ///< the name occurs at all
   bool is_extern_c = false;
   std::uint64_t shared_bytes = 0;
   std::uint64_t array_words = 0;  ///< 32-bit words of arrays that each thread has for itself

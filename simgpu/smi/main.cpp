@@ -1,5 +1,5 @@
-// The voltage read-out of simulated GPUs, as "nvidia-smi -q -d VOLTAGE [-i UUID or index]" prints that of real ones. Reads
-// the machine that WATTUNE_SIM_STATE names.
+// The voltage read-out of simulated GPUs, as "nvidia-smi -q -d VOLTAGE [-i UUID or index]" prints that of real ones.
+// Reads the machine that WATTUNE_SIM_STATE names.
 
 #include <fmt/format.h>
 

@@ -67,8 +67,10 @@ class Enumeration {
     compared.name = method.name;
     compared.parameter_names = results_.header.parameter_names;
     if (grid_.axes.combinations() < 2) {
-      if (method.need == NeedOfSettings::settings) compared.missing = "one clock is recorded";
-      else compared.remark = "at default clocks";
+      if (method.need == NeedOfSettings::settings)
+        compared.missing = "one clock is recorded";
+      else
+        compared.remark = "at default clocks";
     }
     if (compared.missing.empty()) find(method, compared);
     return compared;
@@ -109,7 +111,8 @@ class Enumeration {
     const bool has_clocks = grid_.axes.axis_named(parameter_of(Setting::sm_clock)).has_value();
     if (has_clocks && options_.base_clock) {
       const double nearest = nearest_clock(*options_.base_clock);
-      if (nearest != *options_.base_clock) compared.remark = fmt::format("begins at {:g} MHz, the nearest clock that is recorded", nearest);
+      if (nearest != *options_.base_clock)
+        compared.remark = fmt::format("begins at {:g} MHz, the nearest clock that is recorded", nearest);
       return grid_.axes.at_clock(nearest);
     }
     compared.missing = has_clocks ? "no base clock: give --base-clock" : "no SM clock is recorded";
@@ -128,8 +131,8 @@ class Enumeration {
     if (!options_.base_clock || !axis) return;
     const auto [least, greatest] = std::ranges::minmax(grid_.axes.values(*axis));
     if (*options_.base_clock >= least && *options_.base_clock <= greatest) return;
-    throw UsageError(fmt::format("--base-clock {:.10g}: {:g} to {:g} MHz are recorded, the nearest clock is {:g} MHz", *options_.base_clock,
-                                 least, greatest, nearest_clock(*options_.base_clock)));
+    throw UsageError(fmt::format("--base-clock {:.10g}: {:g} to {:g} MHz are recorded, the nearest clock is {:g} MHz",
+                                 *options_.base_clock, least, greatest, nearest_clock(*options_.base_clock)));
   }
 
   /// Boards do not reach every clock that they accept: all fails there.
@@ -200,7 +203,8 @@ class Enumeration {
     }
     const auto& ascending = grid_.axes.ascending(*axis);
     std::set<std::uint32_t> positions;
-    for (std::size_t i = 0; i < modelled_clocks; ++i) positions.insert(ascending[i * (ascending.size() - 1) / (modelled_clocks - 1)]);
+    for (std::size_t i = 0; i < modelled_clocks; ++i)
+      positions.insert(ascending[i * (ascending.size() - 1) / (modelled_clocks - 1)]);
     std::vector<PowerSample> samples;
     Cells sampled;
     for (const GridCell* cell : of((*most)->variant)) {
@@ -213,10 +217,12 @@ class Enumeration {
     std::set<double> modelled;
     for (const auto& sample : samples) modelled.insert(sample.clock_hz);
     if (const std::size_t needed = least_clocks(PowerForm::free, false); modelled.size() < needed) {
-      compared.remark = fmt::format("the model needs power at {} clocks, {} are recorded: all are searched", needed, modelled.size());
+      compared.remark =
+          fmt::format("the model needs power at {} clocks, {} are recorded: all are searched", needed, modelled.size());
     }
     const auto clocks = recommended_clocks(samples, grid_.axes.values(*axis));
-    const Cells searched = where([&](const GridCell& cell) { return std::ranges::find(clocks, clock_of(cell, *axis)) != clocks.end(); });
+    const Cells searched =
+        where([&](const GridCell& cell) { return std::ranges::find(clocks, clock_of(cell, *axis)) != clocks.end(); });
     Found found = among(searched, efficiency());
     std::set<SettingPoint> settings;
     for (const GridCell* cell : searched) settings.insert(cell->settings);
@@ -266,8 +272,9 @@ class Enumeration {
   const ComparisonOptions& options_;
   SettingGrid grid_;
   Cells all_;
-  SettingPoint top_;  ///< every setting at its greatest value, the main one at the greatest at which something succeeded
-  Cells maximum_;     ///< at that
+  SettingPoint
+      top_;        ///< every setting at its greatest value, the main one at the greatest at which something succeeded
+  Cells maximum_;  ///< at that
 };
 
 std::optional<std::string> method_of_run(const std::string& run) {
@@ -293,7 +300,8 @@ std::vector<ParameterKind> kinds_of(const Results& results) {
 }
 
 void complete_energy(Results& results) {
-  add_quantity(results, "power", [](const Evaluation&) { return std::nullopt; }, "W");
+  add_quantity(
+      results, "power", [](const Evaluation&) { return std::nullopt; }, "W");
   add_quantity(
       results, "energy",
       [](const Evaluation& evaluation) -> std::optional<double> {
@@ -324,7 +332,8 @@ Coverage coverage_of(const Results& results) {
   // Only a journal lists all values and restrictions.
   if (results.format != ResultFormat::journal || results.header.problem_hash.empty()) return coverage;
   std::vector<Restriction> restrictions;
-  for (const auto& expression : results.header.restrictions) restrictions.push_back({expression, "restrictions of the results"});
+  for (const auto& expression : results.header.restrictions)
+    restrictions.push_back({expression, "restrictions of the results"});
   try {
     coverage.valid = SearchSpace::build(parameters_of(results), std::move(restrictions)).size();
   } catch (const UsageError&) {
@@ -368,8 +377,10 @@ ComparedMethod compare_run(const std::string& method, const std::vector<std::str
     append_key(key, values);
     settings.insert(std::move(key));
   }
-  if (answer.best() != nullptr) compared.answer = *answer.best();
-  else compared.missing = "nothing succeeded";
+  if (answer.best() != nullptr)
+    compared.answer = *answer.best();
+  else
+    compared.missing = "nothing succeeded";
   if (std::ranges::find(kinds, ParameterKind::device_setting) == kinds.end()) compared.remark = "at default clocks";
   compared.settings = settings.size();
   if (seconds > 0) compared.seconds = seconds;
@@ -408,7 +419,8 @@ std::vector<ComparedMethod> recorded_runs(const Results& results, const Comparis
 void set_gaps(std::vector<ComparedMethod>& methods, const Objective& efficiency, std::span<const double> known) {
   std::optional<double> optimum;
   const auto offer = [&](double value) {
-    const bool is_better = !optimum || (efficiency.direction == Direction::minimize ? value < *optimum : value > *optimum);
+    const bool is_better =
+        !optimum || (efficiency.direction == Direction::minimize ? value < *optimum : value > *optimum);
     if (is_better) optimum = value;
   };
   for (const double value : known) offer(value);
@@ -445,8 +457,8 @@ void check_one_device_model(std::span<const Results> kernels, std::span<const st
   for (std::size_t i = first + 1; i < kernels.size(); ++i) {
     const auto& name = kernels[i].header.device_name;
     if (name.empty() || name == kernels[first].header.device_name) continue;
-    throw UsageError(fmt::format("--common-clock: '{}' is of a '{}', '{}' of a '{}'; name results of one device model", files[first],
-                                 kernels[first].header.device_name, files[i], name));
+    throw UsageError(fmt::format("--common-clock: '{}' is of a '{}', '{}' of a '{}'; name results of one device model",
+                                 files[first], kernels[first].header.device_name, files[i], name));
   }
 }
 
@@ -476,7 +488,8 @@ CommonClock common_clock(std::span<const Results> kernels, std::span<const std::
     for (const auto& each : least) sum += each.at(clock);
     if (!best || sum < best_sum) best = clock, best_sum = sum;
   }
-  if (!best) throw UsageError("--common-clock: there is no clock at which every file has the energy of a configuration");
+  if (!best)
+    throw UsageError("--common-clock: there is no clock at which every file has the energy of a configuration");
   CommonClock result{*best, {}};
   for (const auto& each : least) {
     const auto own = std::ranges::min_element(each, {}, [](const auto& entry) { return entry.second; });

@@ -1,6 +1,6 @@
 #pragma once
-// Tuning methods side by side: what each would have found in results that hold every configuration, and what runs of them
-// have found.
+// Tuning methods side by side: what each would have found in results that hold every configuration, and what runs of
+// them have found.
 
 #include <limits>
 #include <optional>
@@ -17,10 +17,10 @@ struct ComparedMethod {
   std::string name;
   std::vector<std::string> parameter_names;
   std::optional<Evaluation> answer;
-  std::string missing;           ///< why there is no answer, in a few words
-  std::string remark;            ///< what is to be known of the answer
-  std::size_t evaluations = 0;   ///< that it takes
-  std::size_t settings = 0;      ///< combinations of device settings among these
+  std::string missing;                                        ///< why there is no answer, in a few words
+  std::string remark;                                         ///< what is to be known of the answer
+  std::size_t evaluations = 0;                                ///< that it takes
+  std::size_t settings = 0;                                   ///< combinations of device settings among these
   double seconds = std::numeric_limits<double>::quiet_NaN();  ///< tuning time of these; NaN where none is recorded
   double gap = std::numeric_limits<double>::quiet_NaN();      ///< to the best known, by the objective for efficiency
 };
@@ -30,23 +30,24 @@ struct ComparisonOptions {
   std::optional<double> base_clock;  ///< MHz
 };
 
-/// Gives every evaluation a quantity `energy` that lacks one: what other programs call so, else power x time; and `power`
-/// likewise.
+/// Gives every evaluation a quantity `energy` that lacks one: what other programs call so, else power x time; and
+/// `power` likewise.
 void complete_energy(Results& results);
 
 /// How much of a space results hold.
 struct Coverage {
-  std::size_t recorded = 0;     ///< configurations
-  std::size_t occurring = 0;    ///< combinations of the variants and the settings that are recorded
-  std::optional<Count> valid;   ///< configurations of the whole space; nothing where the results do not tell it
+  std::size_t recorded = 0;    ///< configurations
+  std::size_t occurring = 0;   ///< combinations of the variants and the settings that are recorded
+  std::optional<Count> valid;  ///< configurations of the whole space; nothing where the results do not tell it
 
   [[nodiscard]] bool is_partial() const { return recorded < (valid ? *valid : Count{occurring}); }
 };
 Coverage coverage_of(const Results& results);
 
-/// Every method by enumeration: as if each of its stages had tried all that it may. Counts what it would have evaluated.
-/// The base clock is the nearest that is recorded.
-/// @throws UsageError where no evaluation has the objective, and where the base clock is beyond those that are recorded.
+/// Every method by enumeration: as if each of its stages had tried all that it may. Counts what it would have
+/// evaluated. The base clock is the nearest that is recorded.
+/// @throws UsageError where no evaluation has the objective, and where the base clock is beyond those that are
+/// recorded.
 std::vector<ComparedMethod> enumerate_methods(const Results& results, const ComparisonOptions& options);
 
 /// A run of a method. @param evaluations of that run, in order
@@ -68,7 +69,7 @@ struct CommonClock {
     double own_energy = 0;  ///< J, at that
     double energy = 0;      ///< J, at the common clock
   };
-  double clock = 0;  ///< MHz
+  double clock = 0;             ///< MHz
   std::vector<Kernel> kernels;  ///< one for each file
 
   [[nodiscard]] double energy() const;
@@ -82,7 +83,8 @@ CommonClock common_clock(std::span<const Results> kernels, std::span<const std::
 struct CappingSide {
   std::optional<Evaluation> best;
   std::size_t settings = 0;
-  /// The scatter of single times as a share of their mean, its median over configurations; NaN where it is not recorded.
+  /// The scatter of single times as a share of their mean, its median over configurations; NaN where it is not
+  /// recorded.
   double time_spread = std::numeric_limits<double>::quiet_NaN();
 };
 struct Capping {

@@ -46,8 +46,12 @@ double gap_of(double value, double optimum, Direction direction) {
   return (direction == Direction::minimize ? value / optimum : optimum / value) - 1;
 }
 
-double SearchRun::gap_after(std::size_t n) const { return after(gaps, n); }
-double SearchRun::seconds_after(std::size_t n) const { return after(seconds, n); }
+double SearchRun::gap_after(std::size_t n) const {
+  return after(gaps, n);
+}
+double SearchRun::seconds_after(std::size_t n) const {
+  return after(seconds, n);
+}
 
 std::optional<std::size_t> SearchRun::evaluations_until(double gap) const {
   for (std::size_t i = 0; i < gaps.size(); ++i) {
@@ -59,7 +63,8 @@ std::optional<std::size_t> SearchRun::evaluations_until(double gap) const {
 SearchQuality::SearchQuality(const Recording& recording, Objective objective)
     : recording_(recording), objective_(std::move(objective)) {
   for (const Evaluation* evaluation : recording.evaluations()) {
-    if (objective_value(*evaluation, objective_) && (best_ == nullptr || better(*evaluation, *best_, objective_))) best_ = evaluation;
+    if (objective_value(*evaluation, objective_) && (best_ == nullptr || better(*evaluation, *best_, objective_)))
+      best_ = evaluation;
   }
   if (best_ == nullptr) throw UsageError(fmt::format("no evaluation of these results has '{}'", objective_.name));
   optimum_ = *objective_value(*best_, objective_);
@@ -67,7 +72,9 @@ SearchQuality::SearchQuality(const Recording& recording, Objective objective)
     const auto value = objective_value(*evaluation, objective_);
     if (!value) continue;
     // Ratios say how much worse a value is only among positive ones.
-    if (*value <= 0) throw UsageError(fmt::format("'{}' is not positive in every evaluation ({}): gaps are ratios", objective_.name, *value));
+    if (*value <= 0)
+      throw UsageError(
+          fmt::format("'{}' is not positive in every evaluation ({}): gaps are ratios", objective_.name, *value));
     gaps_.push_back(gap_of(*value, optimum_, objective_.direction));
   }
   std::sort(gaps_.begin(), gaps_.end());

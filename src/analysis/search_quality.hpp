@@ -19,7 +19,8 @@ double gap_of(double value, double optimum, Direction direction);
 struct SearchRun {
   std::string strategy;
   std::uint64_t seed = 0;
-  std::vector<double> gaps;     ///< of the best so far, or a method's answer, after each evaluation; NaN before the first success
+  std::vector<double>
+      gaps;  ///< of the best so far, or a method's answer, after each evaluation; NaN before the first success
   std::vector<double> seconds;  ///< recorded tuning time so far, after each evaluation; NaN where it is not recorded
 
   /// After n evaluations; after the last one where the search ended earlier. NaN where nothing was found.
@@ -46,9 +47,9 @@ struct GapSummary {
 struct EffortSummary {
   std::string strategy;
   double gap = 0;
-  double reached = 0;                 ///< share of runs that did within the budget
-  std::optional<double> mean;         ///< of those
-  std::optional<double> median;       ///< of all; nothing where fewer than half did
+  double reached = 0;            ///< share of runs that did within the budget
+  std::optional<double> mean;    ///< of those
+  std::optional<double> median;  ///< of all; nothing where fewer than half did
 };
 
 /// What recorded results offer, by an objective.

@@ -1,6 +1,6 @@
 #pragma once
-// What every kind of device offers: a compiler, and a device that holds memory, loads binaries, launches and times them.
-// Objects live in one process and one thread; only worker and compile processes make them, never the coordinator.
+// What every kind of device offers: a compiler, and a device that holds memory, loads binaries, launches and times
+// them. Objects live in one process and one thread; only worker and compile processes make them, never the coordinator.
 
 #include <array>
 #include <cstddef>
@@ -24,21 +24,21 @@ namespace wattune {
 
 /// A device as found, before it is opened.
 struct DeviceInfo {
-  std::string id;                  ///< "opencl:0", "cuda:1": how the user names it
+  std::string id;  ///< "opencl:0", "cuda:1": how the user names it
   std::string name;
-  std::string backend;             ///< "opencl" or "cuda"
-  std::string kind;                ///< "gpu", "cpu" or "accelerator"
-  std::string uuid;                ///< "GPU-..." where there is one; empty otherwise
-  std::string pci;                 ///< "0000:65:00.0" in lower case; empty where there is none
-  std::string platform;            ///< OpenCL platform, or "CUDA"
-  std::string driver;              ///< version of the driver
-  std::string architecture;        ///< compile target: "sm_90"; empty for OpenCL
-  std::uint64_t global_memory = 0; ///< bytes
-  std::uint64_t local_memory = 0;  ///< bytes of local (shared) memory a work-group may have, opting in where needed
-  std::uint64_t max_work_group = 0;///< items
+  std::string backend;               ///< "opencl" or "cuda"
+  std::string kind;                  ///< "gpu", "cpu" or "accelerator"
+  std::string uuid;                  ///< "GPU-..." where there is one; empty otherwise
+  std::string pci;                   ///< "0000:65:00.0" in lower case; empty where there is none
+  std::string platform;              ///< OpenCL platform, or "CUDA"
+  std::string driver;                ///< version of the driver
+  std::string architecture;          ///< compile target: "sm_90"; empty for OpenCL
+  std::uint64_t global_memory = 0;   ///< bytes
+  std::uint64_t local_memory = 0;    ///< bytes of local (shared) memory a work-group may have, opting in where needed
+  std::uint64_t max_work_group = 0;  ///< items
   std::array<std::uint64_t, 3> max_block{};  ///< items per dimension
   std::array<std::uint64_t, 3> max_grid{};   ///< work-groups per dimension; 0: no limit
-  std::uint64_t max_allocation = 0;///< bytes of one buffer
+  std::uint64_t max_allocation = 0;          ///< bytes of one buffer
   unsigned compute_units = 0;
   bool simulated = false;
 
@@ -47,25 +47,25 @@ struct DeviceInfo {
 };
 
 struct CompileRequest {
-  std::string device;                          ///< DeviceInfo::id
-  std::string source;                          ///< text, without the defines
-  std::string file;                            ///< path of the source, for messages and relative includes
+  std::string device;  ///< DeviceInfo::id
+  std::string source;  ///< text, without the defines
+  std::string file;    ///< path of the source, for messages and relative includes
   std::vector<std::pair<std::string, std::string>> defines;
-  std::vector<std::string> options;            ///< the problem's compiler options
+  std::vector<std::string> options;  ///< the problem's compiler options
   std::vector<std::string> include_paths;
-  std::string includes_hash;                   ///< of the content of the files that the source includes
-  std::string kernel_name;                     ///< with template arguments where there are any
+  std::string includes_hash;  ///< of the content of the files that the source includes
+  std::string kernel_name;    ///< with template arguments where there are any
 };
 
 struct CompileResult {
   std::vector<std::uint8_t> binary;
-  std::string entry;                           ///< the name to look the kernel up by (mangled for templates)
-  std::map<std::string, std::string> symbols;  ///< constant symbols by source name: the name in the binary
-  std::string log;                             ///< the compiler's output, warnings included
+  std::string entry;                              ///< the name to look the kernel up by (mangled for templates)
+  std::map<std::string, std::string> symbols;     ///< constant symbols by source name: the name in the binary
+  std::string log;                                ///< the compiler's output, warnings included
   std::map<std::string, std::int64_t> resources;  ///< registers, spill_bytes, static_shared_bytes, ... where known
-  std::string compiler;                        ///< "nvrtc 13.0", "nvcc 13.0", "opencl": with what it was made
+  std::string compiler;                           ///< "nvrtc 13.0", "nvcc 13.0", "opencl": with what it was made
   double seconds = 0;
-  bool cached = false;                         ///< not compiled now, but found in a cache
+  bool cached = false;  ///< not compiled now, but found in a cache
 };
 
 /// Compiles for one device. Lives in a compile process.
@@ -183,7 +183,8 @@ class Device {
   /// Loads a binary. Failure: outcome resources or compile.
   virtual tl::expected<std::unique_ptr<Kernel>, Failure> load(const CompileResult& binary) = 0;
   /// Writes a constant symbol of a loaded kernel's module (CUDA). Failure where there is no such symbol.
-  virtual std::optional<Failure> write_symbol(Kernel& kernel, const std::string& name, std::span<const std::byte> data) = 0;
+  virtual std::optional<Failure> write_symbol(Kernel& kernel, const std::string& name,
+                                              std::span<const std::byte> data) = 0;
 
   /// Checks without launching that a launch fits the device and the kernel. Failure: outcome resources or launch.
   virtual std::optional<Failure> check(const Launch& launch) = 0;

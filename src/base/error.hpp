@@ -1,5 +1,6 @@
 #pragma once
-// The exceptions that end an operation. A configuration that fails is no exception: it is a Failure (result/outcome.hpp).
+// The exceptions that end an operation. A configuration that fails is no exception: it is a Failure
+// (result/outcome.hpp).
 
 #include <stdexcept>
 #include <string>

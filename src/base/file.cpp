@@ -26,15 +26,21 @@ FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
   return *this;
 }
 
-FileDescriptor::~FileDescriptor() { reset(); }
+FileDescriptor::~FileDescriptor() {
+  reset();
+}
 
-int FileDescriptor::release() noexcept { return std::exchange(fd_, -1); }
+int FileDescriptor::release() noexcept {
+  return std::exchange(fd_, -1);
+}
 
 void FileDescriptor::reset() noexcept {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
 }
 
-std::string system_error_text(int error_number) { return std::generic_category().message(error_number); }
+std::string system_error_text(int error_number) {
+  return std::generic_category().message(error_number);
+}
 
 std::string read_file(const std::filesystem::path& path, std::string_view what) {
   auto fail = [&](int error_number) {
@@ -42,8 +48,8 @@ std::string read_file(const std::filesystem::path& path, std::string_view what) 
                          : error_number == EISDIR ? "name a file, not a folder"
                          : error_number == EACCES ? "make it readable for this user"
                                                   : "check the file";
-    return UsageError(fmt::format("cannot read {} '{}': {}; {}", what, path.string(),
-                                  system_error_text(error_number), advice));
+    return UsageError(
+        fmt::format("cannot read {} '{}': {}; {}", what, path.string(), system_error_text(error_number), advice));
   };
   FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) throw fail(errno);

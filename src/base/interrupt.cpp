@@ -44,8 +44,12 @@ Interrupt::~Interrupt() {
   pipe_fds[0] = pipe_fds[1] = -1;
 }
 
-int Interrupt::signal() const noexcept { return noted_signal; }
+int Interrupt::signal() const noexcept {
+  return noted_signal;
+}
 
-int Interrupt::fd() const noexcept { return pipe_fds[0]; }
+int Interrupt::fd() const noexcept {
+  return pipe_fds[0];
+}
 
 }  // namespace wattune

@@ -3,8 +3,8 @@
 
 namespace wattune {
 
-/// While one lives, SIGINT, SIGTERM and SIGHUP are noted instead of ending the program; a second SIGINT ends it at once.
-/// One at a time in a process.
+/// While one lives, SIGINT, SIGTERM and SIGHUP are noted instead of ending the program; a second SIGINT ends it at
+/// once. One at a time in a process.
 class Interrupt {
  public:
   Interrupt();

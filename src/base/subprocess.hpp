@@ -1,8 +1,9 @@
 #pragma once
 // Child processes: started by exec (never a bare fork), with nothing inherited but what is named.
 
-#include <string>
 #include <sys/types.h>
+
+#include <string>
 #include <vector>
 
 #include "base/channel.hpp"
@@ -10,10 +11,10 @@
 namespace wattune {
 
 struct ChildOptions {
-  std::string stderr_file;             ///< where the child's stdout and stderr go; empty: this process's stderr
-  unsigned long long memory_limit = 0; ///< RLIMIT_DATA in bytes (address space that is only reserved is free); 0: none
-  int niceness = 0;                    ///< added to the child's niceness
-  std::vector<std::string> environment;///< NAME=VALUE, added to (and overriding) this process's environment
+  std::string stderr_file;              ///< where the child's stdout and stderr go; empty: this process's stderr
+  unsigned long long memory_limit = 0;  ///< RLIMIT_DATA in bytes (address space that is only reserved is free); 0: none
+  int niceness = 0;                     ///< added to the child's niceness
+  std::vector<std::string> environment;  ///< NAME=VALUE, added to (and overriding) this process's environment
 };
 
 /// A running child with a message channel. The child finds its end as descriptor 3. Killed and reaped by the

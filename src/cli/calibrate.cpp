@@ -37,9 +37,10 @@ std::optional<Shown> stored(const std::string& device) {
   auto known = find_calibration(info.board(), info.driver, info.name, info.simulated, calibration_folder(), &problem);
   if (!problem.empty()) say("wattune: warning: {}: {}\n", info.id, problem);
   if (!known) {
-    throw UsageError(fmt::format("--stored: there is no calibration of {} ({}) in '{}'; 'wattune calibrate --device {} "
-                                 "--allow-settings' makes one",
-                                 info.id, info.name, calibration_folder().string(), device));
+    throw UsageError(
+        fmt::format("--stored: there is no calibration of {} ({}) in '{}'; 'wattune calibrate --device {} "
+                    "--allow-settings' makes one",
+                    info.id, info.name, calibration_folder().string(), device));
   }
   return Shown{std::move(known->calibration), known->own};
 }
@@ -72,8 +73,8 @@ std::optional<std::pair<double, double>> temperatures(const Calibration& calibra
   return range;
 }
 
-/// Where the memory-bound kernel uses least energy, and how much slower than at its fastest it is there. Nothing where it
-/// was not measured.
+/// Where the memory-bound kernel uses least energy, and how much slower than at its fastest it is there. Nothing where
+/// it was not measured.
 struct MemoryOptimum {
   double clock_hz;
   double saving;    ///< of energy, against the highest clock
@@ -104,9 +105,9 @@ ModelReport report_of(const Calibration& calibration, const CalibrateArguments& 
   report.power = "power";
   report.fit = calibration.fit(power_form_from(arguments.form));
   if (report.fit.measured_voltage) report.voltage = "voltage";
-  const auto [low, high] = std::minmax_element(
-      calibration.compute.begin(), calibration.compute.end(),
-      [](const auto& a, const auto& b) { return a.power.clock_hz < b.power.clock_hz; });
+  const auto [low, high] =
+      std::minmax_element(calibration.compute.begin(), calibration.compute.end(),
+                          [](const auto& a, const auto& b) { return a.power.clock_hz < b.power.clock_hz; });
   report.sampled = {low->power.clock_hz, high->power.clock_hz};
   report.supported = {calibration.supported_clocks, "as the driver lists them"};
   report.width = parse_width(arguments.width, "--width");
@@ -150,7 +151,8 @@ void print(const Shown& shown, const ModelReport& report) {
   const auto range = temperatures(calibration);
   fmt::print("Power model of {}{} ({}, driver {}), measured {}{}\n", printable(calibration.name),
              calibration.simulated ? ", simulated" : "", printable(calibration.board), printable(calibration.driver),
-             printable(calibration.made), range ? fmt::format(" at {:.0f} to {:.0f} degC", range->first, range->second) : "");
+             printable(calibration.made),
+             range ? fmt::format(" at {:.0f} to {:.0f} degC", range->first, range->second) : "");
   if (!shown.own) fmt::print("It is another board's: this one has not been calibrated\n");
   Table table({{"set MHz", Table::Align::right},
                {"MHz", Table::Align::right},
@@ -161,14 +163,17 @@ void print(const Shown& shown, const ModelReport& report) {
     return std::isfinite(value) ? fmt::format("{:.{}f}", value * scale, digits) : std::string("-");
   };
   for (const auto& sample : calibration.compute) {
-    table.add_row({fmt::format("{:g}", sample.power.requested_hz / per_mhz), fmt::format("{:.0f}", sample.power.clock_hz / per_mhz),
-                   number(sample.power.power_w, 1, 1), number(sample.power.voltage, 1e3, 1), number(sample.temperature, 1, 0)});
+    table.add_row({fmt::format("{:g}", sample.power.requested_hz / per_mhz),
+                   fmt::format("{:.0f}", sample.power.clock_hz / per_mhz), number(sample.power.power_w, 1, 1),
+                   number(sample.power.voltage, 1e3, 1), number(sample.temperature, 1, 0)});
   }
   fmt::print("\n{}", table.text());
   print_model(report);
   if (const auto memory = memory_optimum(calibration, report.fit.model)) {
-    fmt::print("A memory-bound kernel (stream_copy) uses least at {:g} MHz: {:.1f} % less energy, {:.1f} % slower than at the highest clock\n",
-               memory->clock_hz / per_mhz, 100 * memory->saving, 100 * memory->slowdown);
+    fmt::print(
+        "A memory-bound kernel (stream_copy) uses least at {:g} MHz: {:.1f} % less energy, {:.1f} % slower than at the "
+        "highest clock\n",
+        memory->clock_hz / per_mhz, 100 * memory->saving, 100 * memory->slowdown);
   }
 }
 

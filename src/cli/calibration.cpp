@@ -40,7 +40,8 @@ std::vector<std::string> voltage_command_of(const std::string& text, bool simula
   return command.empty() ? std::vector<std::string>() : split_command(command, "--voltage-command");
 }
 
-CalibrationOptions options_of(const CalibrationRequest& request, const CalibrationSurroundings& surroundings, bool simulated) {
+CalibrationOptions options_of(const CalibrationRequest& request, const CalibrationSurroundings& surroundings,
+                              bool simulated) {
   CalibrationOptions options;
   const auto kernels = surroundings.scratch.path() / "kernels";
   options.device = request.device;
@@ -70,12 +71,14 @@ void keep(const Calibration& calibration, const std::string& device) {
 
 }  // namespace
 
-std::optional<Calibration> make_calibration(const CalibrationRequest& request, const CalibrationSurroundings& surroundings) {
+std::optional<Calibration> make_calibration(const CalibrationRequest& request,
+                                            const CalibrationSurroundings& surroundings) {
   const std::shared_ptr<SettingsClient> settings = open_settings(request.device, {Setting::sm_clock}, request.settings);
   const bool simulated = settings->capabilities().simulated;
   const CalibrationOptions options = options_of(request, surroundings, simulated);
   say("Calibrating {} ({}{}): two kernels at {} clocks, about {}{}\n", request.device, settings->capabilities().name,
-      simulated ? ", simulated" : "", options.count, format_duration(calibration_seconds(options)), simulated ? " of its time" : "");
+      simulated ? ", simulated" : "", options.count, format_duration(calibration_seconds(options)),
+      simulated ? " of its time" : "");
   if (request.probe) probe_where_unknown(find_device(request.device));
   if (!settings->acquire(request.settings.wait_seconds, surroundings.interrupt.fd())) return std::nullopt;
   const auto calibration = calibrate(settings, options);
@@ -96,7 +99,8 @@ std::optional<Calibration> obtain_calibration(const CalibrationRequest& request,
     return make_calibration(request, surroundings);
   }
   if (!known->own) {
-    say("{} has not been calibrated: another {} has ({}, {}), and its model is taken; 'wattune calibrate --device {}' makes "
+    say("{} has not been calibrated: another {} has ({}, {}), and its model is taken; 'wattune calibrate --device {}' "
+        "makes "
         "one of this board's own\n",
         request.device, board.name, known->calibration.board, known->calibration.made, request.device);
   } else if (known->calibration.driver != board.driver) {

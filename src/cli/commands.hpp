@@ -18,9 +18,9 @@ namespace wattune::cli {
 
 struct DevicesArguments {
   std::string device;  ///< as --device of tune; "sim:all": the simulated GPUs; empty or "all": all real ones
-  bool probe = false;          ///< the power sensors of each
+  bool probe = false;  ///< the power sensors of each
   bool probe_table = false;
-  double phase_seconds = 2;    ///< of that table
+  double phase_seconds = 2;  ///< of that table
   bool json = false;
 };
 int run_devices(const DevicesArguments& arguments);
@@ -72,8 +72,8 @@ struct TuneArguments {
   std::size_t top = 10;
   bool json = false;
   SettingChoice settings;
-  std::string voltage_command;  ///< empty: the default; "none": none
-  bool quiet = false;           ///< no summary
+  std::string voltage_command;     ///< empty: the default; "none": none
+  bool quiet = false;              ///< no summary
   std::vector<std::string> given;  ///< names of the options on the command line, by their long forms: "--clocks"
   [[nodiscard]] bool is_given(std::string_view option) const { return std::ranges::find(given, option) != given.end(); }
 };
@@ -131,7 +131,8 @@ int run_wattuned(const WattunedArguments& arguments);
 std::vector<std::int64_t> parse_problem_size(const std::string& text);
 
 /// What the strategy is told of the problem. @throws UsageError for an option that is no key=value.
-StrategySetup strategy_setup(const TuneArguments& arguments, const Problem& problem, const std::vector<Objective>& objectives);
+StrategySetup strategy_setup(const TuneArguments& arguments, const Problem& problem,
+                             const std::vector<Objective>& objectives);
 
 /// The problem's space. @throws UsageError for an empty one, saying which restrictions leave nothing.
 SearchSpace build_space(const Problem& problem);

@@ -17,8 +17,8 @@ struct CompareArguments {
   TuneArguments tune;  ///< of runs; objectives and base clock also of recorded results
 };
 
-/// Reads results, or runs every method in turn. @return the exit code: that of a device error where methods could not be run for
-/// want of permission to set clocks.
+/// Reads results, or runs every method in turn. @return the exit code: that of a device error where methods could not
+/// be run for want of permission to set clocks.
 int run_compare(const CompareArguments& arguments);
 
 }  // namespace wattune::cli

@@ -52,7 +52,8 @@ std::string names_of(const json& meters) {
 
 std::string settable(const json& may_set) {
   std::vector<std::string> names;
-  for (const auto& [key, name] : {std::pair{"sm_clock", "SM clock"}, {"memory_clock", "memory clock"}, {"power_limit", "power limit"}}) {
+  for (const auto& [key, name] :
+       {std::pair{"sm_clock", "SM clock"}, {"memory_clock", "memory clock"}, {"power_limit", "power limit"}}) {
     if (may_set.at(key).get<bool>()) names.emplace_back(name);
   }
   if (names.empty()) return "nothing";
@@ -65,8 +66,8 @@ std::string obstacles(const std::string& device, const json& may_set) {
   std::string text;
   for (const auto& route : may_set.value("routes", json::array())) {
     if (route.at("usable").get<bool>()) continue;
-    text += fmt::format("{}: {}: {}\n", device, route.at("name").get<std::string>(),
-                        route.at("reason").get<std::string>());
+    text +=
+        fmt::format("{}: {}: {}\n", device, route.at("name").get<std::string>(), route.at("reason").get<std::string>());
   }
   return text;
 }
@@ -125,12 +126,8 @@ class Listing {
                         {"platform"},
                         {"driver"},
                         {"UUID or PCI id"}}};
-  Table boards_table_{{{"device"},
-                       {"meters"},
-                       {"SM clocks"},
-                       {"memory clocks"},
-                       {"power limit (default)"},
-                       {"this user may set"}}};
+  Table boards_table_{
+      {{"device"}, {"meters"}, {"SM clocks"}, {"memory clocks"}, {"power limit (default)"}, {"this user may set"}}};
   bool has_boards_ = false;
   std::string obstacles_;
   std::string sensors_;
@@ -154,7 +151,8 @@ std::map<std::string, json> probe_all(const DevicesArguments& arguments, const s
     }
   }
   if (probed.empty()) {
-    throw DeviceError("--probe: no GPU with power sensors that could be probed was found; 'wattune devices' lists what there is");
+    throw DeviceError(
+        "--probe: no GPU with power sensors that could be probed was found; 'wattune devices' lists what there is");
   }
   return probed;
 }

@@ -16,19 +16,22 @@ namespace wattune::cli {
 namespace {
 
 bool same_target(const Tuned& a, const Tuned& b) {
-  return a.problem == b.problem && a.device == b.device && a.problem_size == b.problem_size && a.objective.name == b.objective.name;
+  return a.problem == b.problem && a.device == b.device && a.problem_size == b.problem_size &&
+         a.objective.name == b.objective.name;
 }
 
 /// Of several results for the same device and size the better one stays.
 void keep_better(std::vector<Tuned>& tuned, Tuned candidate) {
-  const auto found = std::find_if(tuned.begin(), tuned.end(), [&](const Tuned& t) { return same_target(t, candidate); });
+  const auto found =
+      std::find_if(tuned.begin(), tuned.end(), [&](const Tuned& t) { return same_target(t, candidate); });
   if (found == tuned.end()) {
     tuned.push_back(std::move(candidate));
     return;
   }
   const double known = found->quantities.at(found->objective.name).value;
   const double value = candidate.quantities.at(candidate.objective.name).value;
-  if (candidate.objective.direction == Direction::minimize ? value < known : value > known) *found = std::move(candidate);
+  if (candidate.objective.direction == Direction::minimize ? value < known : value > known)
+    *found = std::move(candidate);
 }
 
 }  // namespace

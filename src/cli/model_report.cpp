@@ -27,7 +27,9 @@ double saving(const ModelReport& report) {
   return 1 - model.power(report.optimum) / report.optimum * highest / model.power(highest);
 }
 
-json number_or_null(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+json number_or_null(double value) {
+  return std::isfinite(value) ? json(value) : json(nullptr);
+}
 
 std::string formula(const PowerFit& fit) {
   const char* power = "P = min(P_max, P_idle + alpha f v^2)";
@@ -48,10 +50,12 @@ std::string interval_text(const PowerFit& fit) {
 void add_warnings(ModelReport& report) {
   const auto [low, high] = report.sampled;
   if (report.optimum > high * 1.001 || report.optimum < low * 0.999) {
-    report.warnings.push_back(fmt::format("the predicted optimum, {:g} MHz, lies outside the sampled clocks, {:.0f} to {:.0f} MHz",
-                                          report.optimum / per_mhz, low / per_mhz, high / per_mhz));
+    report.warnings.push_back(
+        fmt::format("the predicted optimum, {:g} MHz, lies outside the sampled clocks, {:.0f} to {:.0f} MHz",
+                    report.optimum / per_mhz, low / per_mhz, high / per_mhz));
   } else if (report.optimum <= std::min(low * 1.001, report.supported.clocks.front() * 1.001)) {
-    report.warnings.push_back(fmt::format("the predicted optimum is the lowest clock, {:g} MHz: lower ones may be better", report.optimum / per_mhz));
+    report.warnings.push_back(fmt::format(
+        "the predicted optimum is the lowest clock, {:g} MHz: lower ones may be better", report.optimum / per_mhz));
   }
 }
 
@@ -97,7 +101,8 @@ json to_json(const ModelReport& report) {
           {"parameters", parameters},
           {"ridge_mhz", fit.ridge_hz / per_mhz},
           {"ridge_interval_mhz",
-           {interval.low_open ? json(nullptr) : json(interval.low_hz / per_mhz), interval.high_open ? json(nullptr) : json(interval.high_hz / per_mhz)}},
+           {interval.low_open ? json(nullptr) : json(interval.low_hz / per_mhz),
+            interval.high_open ? json(nullptr) : json(interval.high_hz / per_mhz)}},
           {"rms_w", fit.rms_w},
           {"r_squared", fit.r_squared},
           {"optimum_mhz", report.optimum / per_mhz},
@@ -116,19 +121,20 @@ void print_model(const ModelReport& report) {
   // With more digits than the errors leave, for comparison with other programs.
   Table table({"parameter", {"value", Table::Align::right}, {"+-", Table::Align::right}, "unit"});
   for (const auto& p : fit.parameters) {
-    table.add_row({p.name, fmt::format("{:.7g}", p.value), std::isfinite(p.standard_error) ? fmt::format("{:.2g}", p.standard_error) : "?", p.unit});
+    table.add_row({p.name, fmt::format("{:.7g}", p.value),
+                   std::isfinite(p.standard_error) ? fmt::format("{:.2g}", p.standard_error) : "?", p.unit});
   }
   fmt::print("{}", table.text());
   fmt::print("rms {} W, R^2 {:.5f}{}\n\n", format_number(fit.rms_w, {1, "W"}), fit.r_squared,
              fit.capped > 0 ? fmt::format("; {} samples at the power limit", fit.capped) : "");
   fmt::print("Ridge: {:.0f} MHz, {}\n", fit.ridge_hz / per_mhz, interval_text(fit));
-  fmt::print("Predicted optimum of a compute-bound kernel: {:g} MHz, {:.1f} % less energy than at {:.0f} MHz\n", report.optimum / per_mhz,
-             100 * saving(report), high / per_mhz);
+  fmt::print("Predicted optimum of a compute-bound kernel: {:g} MHz, {:.1f} % less energy than at {:.0f} MHz\n",
+             report.optimum / per_mhz, 100 * saving(report), high / per_mhz);
   std::vector<std::string> clocks;
   for (const double clock : report.choice.clocks) clocks.push_back(fmt::format("{:g}", clock / per_mhz));
   fmt::print("Clocks to search, within +-{:g} % of it: {} MHz\n", 100 * report.width, fmt::join(clocks, ", "));
-  fmt::print("{} of {} supported clocks ({}): {:.1f} % fewer\n", clocks.size(), report.supported.clocks.size(), report.supported.source,
-             100 * report.choice.reduction);
+  fmt::print("{} of {} supported clocks ({}): {:.1f} % fewer\n", clocks.size(), report.supported.clocks.size(),
+             report.supported.source, 100 * report.choice.reduction);
 }
 
 }  // namespace wattune::cli

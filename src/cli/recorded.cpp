@@ -36,8 +36,10 @@ void tell_of_bounds(const Results& results, std::span<const Objective> objective
            std::ranges::any_of(objectives, [&](const Objective& o) { return !objective_value(evaluation, o); });
   });
   if (count == 0) return;
-  say("wattune: note: {}: {} not measured for energy: {} could not win (energy_bound); tune with --no-skip measures all\n",
-      results.file, count == 1 ? "1 configuration was" : fmt::format("{} configurations were", count), count == 1 ? "it" : "they");
+  say("wattune: note: {}: {} not measured for energy: {} could not win (energy_bound); tune with --no-skip measures "
+      "all\n",
+      results.file, count == 1 ? "1 configuration was" : fmt::format("{} configurations were", count),
+      count == 1 ? "it" : "they");
 }
 
 RecordedColumns::RecordedColumns(const Results& results, std::vector<std::string> quantities, const Evaluation& first)

@@ -35,7 +35,8 @@ std::vector<std::uint64_t> parse_seeds(const std::string& text) {
     std::uint64_t value = 0;
     const auto parsed = std::from_chars(part.data(), part.data() + part.size(), value);
     if (part.empty() || parsed.ec != std::errc() || parsed.ptr != part.data() + part.size()) {
-      throw UsageError(fmt::format("--seeds '{}': a number of seeds (30) or a range of them (5:9) is understood", text));
+      throw UsageError(
+          fmt::format("--seeds '{}': a number of seeds (30) or a range of them (5:9) is understood", text));
     }
     return value;
   };
@@ -68,7 +69,8 @@ std::vector<std::size_t> choose_checkpoints(const ReplayArguments& arguments, st
   std::sort(at.begin(), at.end());
   at.erase(std::unique(at.begin(), at.end()), at.end());
   if (at.back() > budget) {
-    throw UsageError(fmt::format("--at {}: beyond the budget of {} evaluations; give a larger --budget", at.back(), budget));
+    throw UsageError(
+        fmt::format("--at {}: beyond the budget of {} evaluations; give a larger --budget", at.back(), budget));
   }
   return at;
 }
@@ -90,13 +92,23 @@ struct Report {
   }
 };
 
-json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+json number(double value) {
+  return std::isfinite(value) ? json(value) : json(nullptr);
+}
 
 json to_json(const GapSummary& summary) {
-  return {{"strategy", summary.strategy},     {"evaluations", summary.evaluations}, {"runs", summary.runs},
-          {"mean_gap", summary.mean},         {"max_gap", summary.largest},         {"min_gap", summary.least},
-          {"median_gap", summary.median},     {"std_gap", number(summary.deviation)}, {"ci95", number(summary.confidence)},
-          {"exact_rate", summary.exact_rate}, {"score", number(summary.score)},     {"tuning_seconds", number(summary.seconds)}};
+  return {{"strategy", summary.strategy},
+          {"evaluations", summary.evaluations},
+          {"runs", summary.runs},
+          {"mean_gap", summary.mean},
+          {"max_gap", summary.largest},
+          {"min_gap", summary.least},
+          {"median_gap", summary.median},
+          {"std_gap", number(summary.deviation)},
+          {"ci95", number(summary.confidence)},
+          {"exact_rate", summary.exact_rate},
+          {"score", number(summary.score)},
+          {"tuning_seconds", number(summary.seconds)}};
 }
 
 json to_json(const EffortSummary& effort) {
@@ -145,7 +157,10 @@ json report_json(const Report& report) {
           {"optimum", quality.optimum()},
           {"optimum_unit", quality.best().quantities.at(quality.objective().name).unit},
           {"optimum_configuration", std::move(configuration)},
-          {"space", {{"valid", to_string(report.recording.space().size())}, {"recorded", report.recording.evaluations().size()}, {"successes", quality.successes()}}},
+          {"space",
+           {{"valid", to_string(report.recording.space().size())},
+            {"recorded", report.recording.evaluations().size()},
+            {"successes", quality.successes()}}},
           {"budget", report.budget},
           {"seeds", report.seeds},
           {"runs", std::move(runs)},
@@ -163,13 +178,16 @@ void print_csv(const Report& report) {
   for (std::size_t s = 0; s < report.strategies(); ++s) {
     for (std::size_t n = 1; n <= report.budget; ++n) {
       const GapSummary x = report.quality.summary(report.of(s), n);
-      fmt::print("{},{},{},{},{},{},{},{},{},{},{}\n", x.strategy, n, cell(x.mean), cell(x.confidence), cell(x.deviation), cell(x.least),
-                 cell(x.median), cell(x.largest), cell(x.exact_rate), cell(x.score), cell(x.seconds));
+      fmt::print("{},{},{},{},{},{},{},{},{},{},{}\n", x.strategy, n, cell(x.mean), cell(x.confidence),
+                 cell(x.deviation), cell(x.least), cell(x.median), cell(x.largest), cell(x.exact_rate), cell(x.score),
+                 cell(x.seconds));
     }
   }
 }
 
-std::string percent(double share) { return fmt::format("{:.2f}", 100 * share); }
+std::string percent(double share) {
+  return fmt::format("{:.2f}", 100 * share);
+}
 
 void print_tables(const Report& report) {
   const auto& quality = report.quality;
@@ -178,26 +196,37 @@ void print_tables(const Report& report) {
              report.results.header.device_name.empty() ? "" : " on " + printable(report.results.header.device_name),
              format_named(quality.objective().name, optimum),
              printable(format_configuration(quality.best().configuration, report.results.header.parameter_names)));
-  fmt::print("{} configurations recorded, {} of them with the objective; {} seeds; gaps in %\n\n", report.recording.evaluations().size(),
-             quality.successes(), report.seeds);
-  std::vector<Table::Column> columns = {"strategy", {"evaluations", Table::Align::right}, {"mean gap", Table::Align::right},
-                                        {"+-", Table::Align::right}, {"median", Table::Align::right}, {"largest", Table::Align::right},
-                                        {"exact", Table::Align::right}, {"score", Table::Align::right}, {"tuning time", Table::Align::right}};
+  fmt::print("{} configurations recorded, {} of them with the objective; {} seeds; gaps in %\n\n",
+             report.recording.evaluations().size(), quality.successes(), report.seeds);
+  std::vector<Table::Column> columns = {"strategy",
+                                        {"evaluations", Table::Align::right},
+                                        {"mean gap", Table::Align::right},
+                                        {"+-", Table::Align::right},
+                                        {"median", Table::Align::right},
+                                        {"largest", Table::Align::right},
+                                        {"exact", Table::Align::right},
+                                        {"score", Table::Align::right},
+                                        {"tuning time", Table::Align::right}};
   Table gaps(std::move(columns));
   for (std::size_t s = 0; s < report.strategies(); ++s) {
     for (const std::size_t n : report.at) {
       const GapSummary x = quality.summary(report.of(s), n);
       gaps.add_row({n == report.at.front() ? x.strategy : "", fmt::format("{}", n), percent(x.mean),
                     std::isfinite(x.confidence) ? percent(x.confidence) : "-", percent(x.median), percent(x.largest),
-                    fmt::format("{:.0f} %", 100 * x.exact_rate), std::isfinite(x.score) ? fmt::format("{:.3f}", x.score) : "-",
+                    fmt::format("{:.0f} %", 100 * x.exact_rate),
+                    std::isfinite(x.score) ? fmt::format("{:.3f}", x.score) : "-",
                     std::isfinite(x.seconds) ? format_duration(x.seconds) : "-"});
     }
   }
   for (const std::size_t n : report.at) {
-    gaps.add_row({n == report.at.front() ? "(random search, expected)" : "", fmt::format("{}", n), percent(quality.random_gap(n))});
+    gaps.add_row({n == report.at.front() ? "(random search, expected)" : "", fmt::format("{}", n),
+                  percent(quality.random_gap(n))});
   }
   fmt::print("{}\n", gaps.text());
-  Table effort({"strategy", {"to 5 %", Table::Align::right}, {"to 1 %", Table::Align::right}, {"to 0 %", Table::Align::right},
+  Table effort({"strategy",
+                {"to 5 %", Table::Align::right},
+                {"to 1 %", Table::Align::right},
+                {"to 0 %", Table::Align::right},
                 {"score", Table::Align::right}});
   for (std::size_t s = 0; s < report.strategies(); ++s) {
     std::vector<std::string> cells = {report.of(s).front().strategy};
@@ -209,7 +238,10 @@ void print_tables(const Report& report) {
     cells.push_back(std::isfinite(score) ? fmt::format("{:.3f}", score) : "-");
     effort.add_row(std::move(cells));
   }
-  fmt::print("Evaluations to come within a gap: median (share of the runs that did); score over all numbers of evaluations:\n{}", effort.text());
+  fmt::print(
+      "Evaluations to come within a gap: median (share of the runs that did); score over all numbers of "
+      "evaluations:\n{}",
+      effort.text());
 }
 
 /// Methods search by the objective for efficiency, and by the recorded time for speed.
@@ -232,18 +264,21 @@ MethodSetup choose_method_setup(const ReplayArguments& arguments, const Results&
 int run_replay(const ReplayArguments& arguments) {
   const double began = monotonic_seconds();
   const auto seeds = parse_seeds(arguments.seeds);
-  const std::size_t budget = arguments.budget != 0 ? arguments.budget
+  const std::size_t budget = arguments.budget != 0  ? arguments.budget
                              : arguments.at.empty() ? 200
                                                     : *std::max_element(arguments.at.begin(), arguments.at.end());
   const auto at = choose_checkpoints(arguments, budget);
   check_base_clock(arguments.base_clock, arguments.methods);
-  if (arguments.strategies.empty() && arguments.methods.empty()) throw UsageError("replay: name a --strategy or a --method");
-  if (arguments.strategies.empty() && !arguments.strategy_options.empty()) throw UsageError("replay: --strategy-option goes with --strategy");
+  if (arguments.strategies.empty() && arguments.methods.empty())
+    throw UsageError("replay: name a --strategy or a --method");
+  if (arguments.strategies.empty() && !arguments.strategy_options.empty())
+    throw UsageError("replay: --strategy-option goes with --strategy");
   const Results results = read_recorded(arguments.input);
   const auto objectives = objectives_of(results, arguments.minimize, arguments.maximize);
   const Recording recording(results, arguments.all_valid);
   if (recording.outside() > 0) {
-    say("wattune: warning: {}: {} evaluations lie outside the space and are left out; 'wattune results check' says more\n",
+    say("wattune: warning: {}: {} evaluations lie outside the space and are left out; 'wattune results check' says "
+        "more\n",
         arguments.input, recording.outside());
   }
   const SearchQuality quality(recording, objectives.front());
@@ -251,7 +286,8 @@ int run_replay(const ReplayArguments& arguments) {
   for (const auto& strategy : arguments.strategies) {
     for (const std::uint64_t seed : seeds) plans.push_back({strategy, seed});
   }
-  const auto method_setup = std::make_shared<const MethodSetup>(choose_method_setup(arguments, results, recording, quality, budget));
+  const auto method_setup =
+      std::make_shared<const MethodSetup>(choose_method_setup(arguments, results, recording, quality, budget));
   for (const auto& method : arguments.methods) {
     for (const std::uint64_t seed : seeds) plans.push_back({method, seed, method_setup});
   }
@@ -263,9 +299,12 @@ int run_replay(const ReplayArguments& arguments) {
   Report report{results, recording, quality, {}, seeds.size(), budget, at, 0};
   for (std::size_t i = 0; i < plans.size(); ++i) report.runs.push_back(quality.judge(plans[i], traces[i]));
   report.seconds = monotonic_seconds() - began;
-  if (arguments.json) fmt::print("{}", json_text(report_json(report)));
-  else if (arguments.csv) print_csv(report);
-  else print_tables(report);
+  if (arguments.json)
+    fmt::print("{}", json_text(report_json(report)));
+  else if (arguments.csv)
+    print_csv(report);
+  else
+    print_tables(report);
   return static_cast<int>(ExitCode::done);
 }
 

@@ -63,22 +63,25 @@ Problem read_space(const TuneArguments& arguments, const Results& results, const
 }
 
 /// What is asked for, else the problem's, else what the results were tuned for: metrics of the problem, or recorded.
-std::vector<Objective> choose_recorded_objectives(const TuneArguments& arguments, const Problem& problem, const Results& results) {
+std::vector<Objective> choose_recorded_objectives(const TuneArguments& arguments, const Problem& problem,
+                                                  const Results& results) {
   const auto resolved = [&](const std::string& name) {
-    const bool is_metric = std::any_of(problem.metrics.begin(), problem.metrics.end(), [&](const Metric& m) { return m.name == name; });
+    const bool is_metric =
+        std::any_of(problem.metrics.begin(), problem.metrics.end(), [&](const Metric& m) { return m.name == name; });
     return is_metric ? name : quantity_named(results, name);
   };
   std::vector<Objective> objectives;
   for (const auto& name : arguments.minimize) objectives.push_back({resolved(name), Direction::minimize});
   for (const auto& name : arguments.maximize) objectives.push_back({resolved(name), Direction::maximize});
   if (objectives.empty()) {
-    for (const auto& objective : problem.objectives) objectives.push_back({resolved(objective.name), objective.direction});
+    for (const auto& objective : problem.objectives)
+      objectives.push_back({resolved(objective.name), objective.direction});
   }
   return objectives.empty() ? objectives_of(results, {}, {}) : objectives;
 }
 
-ConstraintSet choose_recorded_constraints(const TuneArguments& arguments, const Problem& problem, const Results& results,
-                                          const std::vector<Objective>& objectives) {
+ConstraintSet choose_recorded_constraints(const TuneArguments& arguments, const Problem& problem,
+                                          const Results& results, const std::vector<Objective>& objectives) {
   auto conditions = problem.conditions;
   conditions.insert(conditions.end(), arguments.subject_to.begin(), arguments.subject_to.end());
   auto known = quantity_names(results);
@@ -99,11 +102,14 @@ DeviceInfo recorded_device(const Results& results, const std::string& id) {
 
 }  // namespace
 
-bool is_replay_device(const std::string& device) { return device.starts_with(prefix); }
+bool is_replay_device(const std::string& device) {
+  return device.starts_with(prefix);
+}
 
 int run_tune_replayed(TuneArguments arguments) {
   check_replay_options(arguments);
-  if (!arguments.method.empty() && arguments.minimize.empty() && arguments.maximize.empty()) arguments.minimize = {"energy"};
+  if (!arguments.method.empty() && arguments.minimize.empty() && arguments.maximize.empty())
+    arguments.minimize = {"energy"};
   const Interrupt interrupt;
   const std::string file = arguments.device.substr(prefix.size());
   const Results results = read_recorded(file);
@@ -115,15 +121,16 @@ int run_tune_replayed(TuneArguments arguments) {
   const Search search = make_search(arguments, problem, space, objectives, budget, constraints, nullptr);
   ReplayEvaluator evaluator(results, problem.parameter_names(), file);
   const DeviceInfo device = recorded_device(results, arguments.device);
-  Journal journal =
-      Journal::open(choose_output(arguments, problem), make_journal_header(problem, device, "none", arguments.strategy, arguments.seed));
+  Journal journal = Journal::open(choose_output(arguments, problem),
+                                  make_journal_header(problem, device, "none", arguments.strategy, arguments.seed));
   for (const auto& note : journal.notes()) say("{}\n", note);
   for (const auto& warning : journal.before().warnings) say("wattune: warning: {}\n", warning);
-  say("Tuning '{}' on recorded results ({}{}): {}; {} of {} points valid, {} evaluations recorded; {}, seed {}; budget {}; "
+  say("Tuning '{}' on recorded results ({}{}): {}; {} of {} points valid, {} evaluations recorded; {}, seed {}; budget "
+      "{}; "
       "output {}\n",
-      problem.name, file, device.name.empty() ? "" : ", " + device.name, objectives_text(objectives), to_string(space.size()),
-      to_string(space.cartesian()), results.evaluations.size(), search_text(arguments), arguments.seed, to_string(budget),
-      journal.file().parent_path().string());
+      problem.name, file, device.name.empty() ? "" : ", " + device.name, objectives_text(objectives),
+      to_string(space.size()), to_string(space.cartesian()), results.evaluations.size(), search_text(arguments),
+      arguments.seed, to_string(budget), journal.file().parent_path().string());
 
   TuneOptions options;
   options.budget = budget;
@@ -152,7 +159,8 @@ int run_tune_replayed(TuneArguments arguments) {
   } else {
     SummaryOptions summary_options;
     summary_options.top = arguments.top;
-    fmt::print("{}", summary(run, problem.parameter_names(), result.evaluations, objectives, problem.metrics, summary_options));
+    fmt::print("{}", summary(run, problem.parameter_names(), result.evaluations, objectives, problem.metrics,
+                             summary_options));
   }
   std::fflush(stdout);
   if (result.error) std::rethrow_exception(result.error);

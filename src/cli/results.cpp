@@ -111,7 +111,8 @@ void show_front(const Results& results, const std::vector<Objective>& objectives
   if (objectives.size() < 2) return;
   const Front front = analyse_front(results.evaluations, competing(results.evaluations), objectives);
   if (front.members.empty()) return;
-  fmt::print("\n{}; 'wattune results front' lists them\n{}", front_title(front), front_remarks(front, results.evaluations));
+  fmt::print("\n{}; 'wattune results front' lists them\n{}", front_title(front),
+             front_remarks(front, results.evaluations));
 }
 
 std::vector<Outcome> outcomes_named(const std::vector<std::string>& kinds) {
@@ -119,9 +120,10 @@ std::vector<Outcome> outcomes_named(const std::vector<std::string>& kinds) {
   for (const auto& kind : kinds) {
     const auto outcome = outcome_from(kind);
     if (!outcome || *outcome == Outcome::ok) {
-      throw UsageError(fmt::format("--kind {}: there is no such failure; there are constraints, compile, resources, launch, timeout, "
-                                   "crash, correctness, measurement and lost_device",
-                                   kind));
+      throw UsageError(fmt::format(
+          "--kind {}: there is no such failure; there are constraints, compile, resources, launch, timeout, "
+          "crash, correctness, measurement and lost_device",
+          kind));
     }
     outcomes.push_back(*outcome);
   }
@@ -132,11 +134,13 @@ std::vector<Outcome> outcomes_named(const std::vector<std::string>& kinds) {
 void use_space_of(Results& results, const Problem& problem, const std::string& file) {
   JournalHeader& header = results.header;
   for (std::size_t i = 0; i < header.parameter_names.size(); ++i) {
-    const auto found = std::find_if(problem.parameters.begin(), problem.parameters.end(),
-                                    [&](const Parameter& parameter) { return parameter.name == header.parameter_names[i]; });
+    const auto found =
+        std::find_if(problem.parameters.begin(), problem.parameters.end(),
+                     [&](const Parameter& parameter) { return parameter.name == header.parameter_names[i]; });
     if (found == problem.parameters.end() || problem.parameters.size() != header.parameter_names.size()) {
       throw UsageError(fmt::format("the parameters of '{}' are {}, those of the results {}", file,
-                                   fmt::join(problem.parameter_names(), ", "), fmt::join(header.parameter_names, ", ")));
+                                   fmt::join(problem.parameter_names(), ", "),
+                                   fmt::join(header.parameter_names, ", ")));
     }
     header.parameter_values[i] = found->values;
   }
@@ -193,12 +197,14 @@ int run_check(const CheckArguments& arguments) {
   const auto findings = check_results(results);
   if (arguments.json) {
     json list = json::array();
-    for (const auto& finding : findings) list.push_back({{"kind", finding.kind}, {"count", finding.count}, {"text", finding.text}});
+    for (const auto& finding : findings)
+      list.push_back({{"kind", finding.kind}, {"count", finding.count}, {"text", finding.text}});
     fmt::print("{}", json_text({{"evaluations", results.evaluations.size()}, {"findings", std::move(list)}}));
   } else {
     show_overview(arguments.input, results);
     for (const auto& finding : findings) {
-      fmt::print("{}: {}{}\n", finding.kind, finding.count > 1 ? fmt::format("{} x ", finding.count) : "", finding.text);
+      fmt::print("{}: {}{}\n", finding.kind, finding.count > 1 ? fmt::format("{} x ", finding.count) : "",
+                 finding.text);
     }
     if (findings.empty()) fmt::print("Nothing is wrong with it.\n");
   }

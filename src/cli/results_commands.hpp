@@ -68,7 +68,7 @@ struct ReplayArguments {
   std::string input;
   std::vector<std::string> strategies;
   std::vector<std::string> methods;
-  std::optional<double> base_clock;  ///< MHz
+  std::optional<double> base_clock;           ///< MHz
   std::vector<std::string> strategy_options;  ///< key=value, for all of them
   std::string seeds = "30";
   std::uint64_t budget = 0;  ///< 0: the largest of `at`, else 200
@@ -94,9 +94,9 @@ int run_export(const ExportArguments& arguments);
 struct ModelArguments {
   std::string input;
   std::string form = "free";
-  std::string clock;    ///< empty: the actual clock
-  std::string power;    ///< empty: whichever is recorded
-  std::string voltage;  ///< empty: where there is one
+  std::string clock;               ///< empty: the actual clock
+  std::string power;               ///< empty: whichever is recorded
+  std::string voltage;             ///< empty: where there is one
   std::vector<std::string> where;  ///< NAME=VALUE
   std::string width = "10%";
   std::size_t count = 10;

@@ -61,9 +61,10 @@ DeviceSettings settings_from_file(const std::string& file) {
     }
   }
   if (settings.empty()) {
-    throw UsageError(fmt::format("--settings {}: it holds no device setting; give nvml_gr_clock and nvml_mem_clock (MHz) "
-                                 "or nvml_pwr_limit (W)",
-                                 file));
+    throw UsageError(
+        fmt::format("--settings {}: it holds no device setting; give nvml_gr_clock and nvml_mem_clock (MHz) "
+                    "or nvml_pwr_limit (W)",
+                    file));
   }
   return settings;
 }
@@ -144,7 +145,8 @@ int run_program(const RunArguments& arguments) {
   for (const Setting setting : all_settings) {
     if (settings.at(setting) || !choice.text(setting).empty()) wanted.push_back(setting);
   }
-  if (wanted.empty()) throw UsageError("nothing is to be set: give --settings FILE, --clocks, --memory-clocks or --power-limits");
+  if (wanted.empty())
+    throw UsageError("nothing is to be set: give --settings FILE, --clocks, --memory-clocks or --power-limits");
   const Interrupt interrupt;
   const auto clock = prepare_simulation(arguments.device, std::filesystem::temp_directory_path());
   const auto client = open_settings(arguments.device, wanted, choice);

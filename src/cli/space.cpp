@@ -91,7 +91,8 @@ void print_overview(const Problem& problem, const SearchSpace& space) {
     std::string values;
     for (const auto& value : problem.parameters[i].values) values += (values.empty() ? "" : " ") + value.str();
     table.add_row({problem.parameters[i].name, std::string(to_string(problem.kinds[i])),
-                   std::to_string(problem.parameters[i].values.size()), problem.defaults[i].str(), shorten(values, 60)});
+                   std::to_string(problem.parameters[i].values.size()), problem.defaults[i].str(),
+                   shorten(values, 60)});
   }
   fmt::print("{}\n{} of {} points are valid\n", table.text(), to_string(space.size()), to_string(space.cartesian()));
   for (const auto& fault : space.faults()) {
@@ -136,9 +137,10 @@ SearchSpace build_space(const Problem& problem) {
     advice = fmt::format("without '{}' ({}) {} would be valid", problem.restrictions[i].expression,
                          problem.restrictions[i].place, to_text(effects[i].valid_without));
   }
-  throw UsageError(fmt::format("{}: the search space is empty: none of {} points satisfies all {} restrictions; {}; "
-                               "'wattune space' shows what each removes",
-                               problem.file.string(), to_string(space.cartesian()), effects.size(), advice));
+  throw UsageError(
+      fmt::format("{}: the search space is empty: none of {} points satisfies all {} restrictions; {}; "
+                  "'wattune space' shows what each removes",
+                  problem.file.string(), to_string(space.cartesian()), effects.size(), advice));
 }
 
 int run_space(const SpaceArguments& arguments) {

@@ -220,7 +220,8 @@ void tell_outcome(const Problem& problem, const DeviceInfo& device, const std::v
   outcome.interrupted = result.interrupted;
 }
 
-bool may_skip(const TuneArguments& arguments, const std::vector<Objective>& objectives, const ConstraintSet& constraints) {
+bool may_skip(const TuneArguments& arguments, const std::vector<Objective>& objectives,
+              const ConstraintSet& constraints) {
   return arguments.method.empty() && may_skip_hopeless(objectives, constraints, arguments.strategy);
 }
 

@@ -30,14 +30,16 @@ double quantity_of(const Evaluation& evaluation, const char* name) {
 }
 
 std::size_t clock_axis(const std::vector<std::string>& names) {
-  return static_cast<std::size_t>(std::find(names.begin(), names.end(), parameter_of(Setting::sm_clock)) - names.begin());
+  return static_cast<std::size_t>(std::find(names.begin(), names.end(), parameter_of(Setting::sm_clock)) -
+                                  names.begin());
 }
 
 /// The value of a parameter that is written like this. Numbers may be written in any way.
 const Value* value_written(const Parameter& parameter, const std::string& text) {
   const auto same = [&](const Value& value) {
     if (value.is_string()) return value.as_string() == text;
-    if (value.is_bool()) return text == (value.as_bool() ? "True" : "False") || text == (value.as_bool() ? "true" : "false");
+    if (value.is_bool())
+      return text == (value.as_bool() ? "True" : "False") || text == (value.as_bool() ? "true" : "false");
     if (!value.is_number()) return false;
     char* end = nullptr;
     const double number = std::strtod(text.c_str(), &end);
@@ -62,7 +64,8 @@ void set_value(const Problem& problem, const std::string& item, std::vector<Valu
   const auto names = problem.parameter_names();
   const auto found = std::find(names.begin(), names.end(), name);
   if (equals == std::string::npos || found == names.end()) {
-    throw UsageError(fmt::format("--configuration: '{}' is no NAME=VALUE of a parameter; the parameters are {}", item, fmt::join(names, ", ")));
+    throw UsageError(fmt::format("--configuration: '{}' is no NAME=VALUE of a parameter; the parameters are {}", item,
+                                 fmt::join(names, ", ")));
   }
   if (name == parameter_of(Setting::sm_clock)) {
     throw UsageError(fmt::format("--configuration: {} is what --method clocks finds: leave it out", name));
@@ -70,7 +73,8 @@ void set_value(const Problem& problem, const std::string& item, std::vector<Valu
   const auto index = static_cast<std::size_t>(found - names.begin());
   const Value* value = value_written(problem.parameters[index], item.substr(equals + 1));
   if (value == nullptr) {
-    throw UsageError(fmt::format("--configuration: '{}' is no value of {}; 'wattune space' lists them", item.substr(equals + 1), name));
+    throw UsageError(fmt::format("--configuration: '{}' is no value of {}; 'wattune space' lists them",
+                                 item.substr(equals + 1), name));
   }
   configuration[index] = *value;
 }
@@ -93,7 +97,8 @@ std::vector<Value> values_of(const Parameter& parameter, const std::vector<doubl
   std::vector<Value> values;
   for (const auto& value : parameter.values) {
     const double clock = value.as_double() * per_mhz;
-    const bool wanted = std::any_of(clocks.begin(), clocks.end(), [&](double other) { return std::fabs(other - clock) < 0.5 * per_mhz; });
+    const bool wanted = std::any_of(clocks.begin(), clocks.end(),
+                                    [&](double other) { return std::fabs(other - clock) < 0.5 * per_mhz; });
     if (wanted) values.push_back(value);
   }
   return values;
@@ -102,8 +107,8 @@ std::vector<Value> values_of(const Parameter& parameter, const std::vector<doubl
 void check_valid(const Problem& problem, const SearchSpace& space, const std::vector<Value>& configuration) {
   const auto point = space.find(configuration);
   if (point && space.contains(*point)) return;
-  throw UsageError(fmt::format("--configuration: {} violates a restriction of {}", format_configuration(configuration, problem.parameter_names()),
-                               problem.file.string()));
+  throw UsageError(fmt::format("--configuration: {} violates a restriction of {}",
+                               format_configuration(configuration, problem.parameter_names()), problem.file.string()));
 }
 
 /// Without its clock.
@@ -122,7 +127,9 @@ bool minimizes_energy(const std::vector<Objective>& objectives) {
 
 }  // namespace
 
-bool are_calibrated(const SettingChoice& choice) { return choice.clocks == "ridge" || choice.clocks == "auto"; }
+bool are_calibrated(const SettingChoice& choice) {
+  return choice.clocks == "ridge" || choice.clocks == "auto";
+}
 
 std::optional<CalibratedClocks> calibrated_clocks(const TuneArguments& arguments, const std::string& device,
                                                   const SettingsClient& settings,
@@ -141,7 +148,8 @@ std::optional<CalibratedClocks> calibrated_clocks(const TuneArguments& arguments
   const double optimum = most_efficient_clock(fit.model, reachable);
   const auto choice = choose_clocks(reachable, optimum, width, arguments.clock_count);
   const std::size_t supported = calibration->supported_clocks.size();
-  say("Clocks: predicted optimum {:g} MHz (ridge {:.0f} MHz); searching {} of {} clocks ({:g}-{:g} MHz), {:.0f} % fewer\n",
+  say("Clocks: predicted optimum {:g} MHz (ridge {:.0f} MHz); searching {} of {} clocks ({:g}-{:g} MHz), {:.0f} % "
+      "fewer\n",
       optimum / per_mhz, fit.ridge_hz / per_mhz, choice.clocks.size(), supported, choice.clocks.front() / per_mhz,
       choice.clocks.back() / per_mhz,
       100 * (1 - static_cast<double>(choice.clocks.size()) / static_cast<double>(supported)));
@@ -156,17 +164,21 @@ void resolve_clocks_method(TuneArguments& arguments) {
     return;
   }
   if (is_replay_device(arguments.device)) {
-    throw UsageError("--method clocks measures at clocks of its own choice, which recorded results need not have: give a device");
+    throw UsageError(
+        "--method clocks measures at clocks of its own choice, which recorded results need not have: give a device");
   }
   if (!arguments.minimize.empty() || !arguments.maximize.empty() || arguments.verify_only) {
-    throw UsageError("--method clocks finds the clock of least energy: it goes with no other objective, and not with --verify-only");
+    throw UsageError(
+        "--method clocks finds the clock of least energy: it goes with no other objective, and not with --verify-only");
   }
-  if (arguments.strategy != TuneArguments().strategy || !arguments.strategy_options.empty() || !arguments.budget.empty()) {
+  if (arguments.strategy != TuneArguments().strategy || !arguments.strategy_options.empty() ||
+      !arguments.budget.empty()) {
     throw UsageError("--method clocks searches nothing: it goes with no --strategy, --strategy-option or --budget");
   }
   if (arguments.settings.clocks.empty()) arguments.settings.clocks = "auto";
   if (!are_calibrated(arguments.settings)) {
-    throw UsageError("--method clocks: --clocks is auto (all clocks, the default) or ridge (those near the predicted optimum)");
+    throw UsageError(
+        "--method clocks: --clocks is auto (all clocks, the default) or ridge (those near the predicted optimum)");
   }
   arguments.method.clear();
   arguments.own_clock_only = true;
@@ -174,7 +186,8 @@ void resolve_clocks_method(TuneArguments& arguments) {
   arguments.strategy = "brute_force";
 }
 
-SearchSpace search_space(const TuneArguments& arguments, const Problem& problem, const std::optional<CalibratedClocks>& clocks) {
+SearchSpace search_space(const TuneArguments& arguments, const Problem& problem,
+                         const std::optional<CalibratedClocks>& clocks) {
   if (!clocks) return build_space(problem);
   Problem part = problem;
   const std::size_t axis = clock_axis(problem.parameter_names());
@@ -195,13 +208,15 @@ std::string clocks_key(const std::optional<CalibratedClocks>& clocks) {
   return fmt::format("@{}", fmt::join(texts, ","));
 }
 
-std::vector<KernelClock> find_own_clocks(const TuneArguments& arguments, const Problem& problem, const SearchSpace& space,
-                                         const std::vector<Objective>& objectives, const CalibratedClocks& clocks,
-                                         Evaluator& evaluator, Journal& journal, TuneResult& result, const TuneOptions& run) {
+std::vector<KernelClock> find_own_clocks(const TuneArguments& arguments, const Problem& problem,
+                                         const SearchSpace& space, const std::vector<Objective>& objectives,
+                                         const CalibratedClocks& clocks, Evaluator& evaluator, Journal& journal,
+                                         TuneResult& result, const TuneOptions& run) {
   std::vector<KernelClock> found;
   if (result.interrupted || result.error) return found;
   if (!minimizes_energy(objectives)) {
-    if (run.on_note) run.on_note("own clocks are those of least energy, which is not minimised here: none are looked for");
+    if (run.on_note)
+      run.on_note("own clocks are those of least energy, which is not minimised here: none are looked for");
     return found;
   }
   if (run.on_note) {
@@ -217,7 +232,8 @@ std::vector<KernelClock> find_own_clocks(const TuneArguments& arguments, const P
   if (arguments.own_clock_only) {
     candidates.push_back(named_configuration(arguments, problem));
   } else {
-    candidates = clock_candidates(problem, result, {"energy", Direction::minimize}, run.constraints, arguments.finalists);
+    candidates =
+        clock_candidates(problem, result, {"energy", Direction::minimize}, run.constraints, arguments.finalists);
   }
   try {
     KernelClockSearch search(problem, space, evaluator, journal, options);
@@ -241,9 +257,10 @@ std::string to_text(const KernelClock& clock, const std::vector<std::string>& pa
   const auto named = [&](const char* name) { return format_named(name, clock.best.quantities.at(name)); };
   const std::size_t axis = clock_axis(parameter_names);
   const double own = clock.best.configuration[axis].as_double();
-  std::string text = fmt::format("Own clock of {}: {:g} MHz of {} (predicted {:g}): {}, {}; by {} timings and {} measurements of power",
-                                 kernel_text(clock.best.configuration, parameter_names), own, clock.candidates, clock.predicted_hz / per_mhz,
-                                 named("energy"), named("time"), clock.timings, clock.measurements);
+  std::string text = fmt::format(
+      "Own clock of {}: {:g} MHz of {} (predicted {:g}): {}, {}; by {} timings and {} measurements of power",
+      kernel_text(clock.best.configuration, parameter_names), own, clock.candidates, clock.predicted_hz / per_mhz,
+      named("energy"), named("time"), clock.timings, clock.measurements);
   if (clock.highest) {
     text += fmt::format("; {:.1f} % less energy and {:.1f} % slower than at {:g} MHz",
                         100 * (1 - quantity_of(clock.best, "energy") / quantity_of(*clock.highest, "energy")),

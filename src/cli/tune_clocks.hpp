@@ -1,6 +1,6 @@
 #pragma once
-// What of a tuning depends on the board's calibration: the clocks that are searched (--clocks ridge and auto), and the own
-// clocks of the best configurations.
+// What of a tuning depends on the board's calibration: the clocks that are searched (--clocks ridge and auto), and the
+// own clocks of the best configurations.
 
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -36,16 +36,18 @@ void resolve_clocks_method(TuneArguments& arguments);
 
 /// The space that the strategy searches, where that is not the problem's whole: at the clocks of the search, and of
 /// --method clocks the one configuration. @throws UsageError for a --configuration that is none or not valid.
-SearchSpace search_space(const TuneArguments& arguments, const Problem& problem, const std::optional<CalibratedClocks>& clocks);
+SearchSpace search_space(const TuneArguments& arguments, const Problem& problem,
+                         const std::optional<CalibratedClocks>& clocks);
 
 /// Runs with another search space are other runs: a part of their key.
 std::string clocks_key(const std::optional<CalibratedClocks>& clocks);
 
 /// The own clocks of the best configurations by energy; none where energy is not minimised. Says what it does.
 /// @param space the problem's whole @return of those that were finished
-std::vector<KernelClock> find_own_clocks(const TuneArguments& arguments, const Problem& problem, const SearchSpace& space,
-                                         const std::vector<Objective>& objectives, const CalibratedClocks& clocks,
-                                         Evaluator& evaluator, Journal& journal, TuneResult& result, const TuneOptions& run);
+std::vector<KernelClock> find_own_clocks(const TuneArguments& arguments, const Problem& problem,
+                                         const SearchSpace& space, const std::vector<Objective>& objectives,
+                                         const CalibratedClocks& clocks, Evaluator& evaluator, Journal& journal,
+                                         TuneResult& result, const TuneOptions& run);
 
 /// One line of what was found.
 std::string to_text(const KernelClock& clock, const std::vector<std::string>& parameter_names);

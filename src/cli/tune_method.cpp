@@ -18,7 +18,8 @@ namespace {
 
 /// Clocks or limits are part of the problem itself, so that it cannot be tuned without them.
 bool has_setting_parameters(const Problem& problem) {
-  return std::ranges::any_of(problem.parameters, [](const Parameter& parameter) { return setting_of(parameter.name).has_value(); });
+  return std::ranges::any_of(problem.parameters,
+                             [](const Parameter& parameter) { return setting_of(parameter.name).has_value(); });
 }
 
 void forget_settings(SettingChoice& choice, Problem& problem) {
@@ -33,13 +34,15 @@ std::optional<std::size_t> planned_evaluations(const Budget& budget, const Searc
   std::optional<std::size_t> planned;
   if (budget.evaluations) planned = *budget.evaluations;
   if (budget.fraction) {
-    const auto share = static_cast<std::size_t>(std::max(1.0, std::ceil(*budget.fraction * static_cast<double>(space.size()))));
+    const auto share =
+        static_cast<std::size_t>(std::max(1.0, std::ceil(*budget.fraction * static_cast<double>(space.size()))));
     planned = planned ? std::min(*planned, share) : share;
   }
   return planned;
 }
 
-MethodSetup method_setup(const TuneArguments& arguments, const Problem& problem, const std::vector<Objective>& objectives) {
+MethodSetup method_setup(const TuneArguments& arguments, const Problem& problem,
+                         const std::vector<Objective>& objectives) {
   MethodSetup setup;
   setup.kinds = problem.kinds;
   setup.strategy = arguments.strategy;
@@ -59,7 +62,8 @@ std::optional<double> nearest_searched(const SearchSpace& space, const std::vect
 }
 
 /// Where the search begins, which is one of its clocks: what the user names has to be one.
-void find_base_clock(const TuneArguments& arguments, const Chosen* chosen, const SearchSpace& space, MethodSetup& setup) {
+void find_base_clock(const TuneArguments& arguments, const Chosen* chosen, const SearchSpace& space,
+                     MethodSetup& setup) {
   constexpr double same_mhz = 0.5;
   if (!method_named(arguments.method).at_base_clock) return;
   const bool named = setup.base_clock.has_value();
@@ -72,7 +76,9 @@ void find_base_clock(const TuneArguments& arguments, const Chosen* chosen, const
   if (!nearest) return;
   const bool same = std::abs(*nearest - wanted) < same_mhz;
   if (named && !same) {
-    throw UsageError(fmt::format("--base-clock {}: it is none of the clocks that are searched; the nearest of them is {} MHz", wanted, *nearest));
+    throw UsageError(
+        fmt::format("--base-clock {}: it is none of the clocks that are searched; the nearest of them is {} MHz",
+                    wanted, *nearest));
   }
   setup.base_clock = nearest;
   say("Base clock: {} MHz ({}){}\n", wanted, named ? "--base-clock" : "the board's default application clock",
@@ -80,29 +86,33 @@ void find_base_clock(const TuneArguments& arguments, const Chosen* chosen, const
 }
 
 /// Methods share a budget between stages: with another one they propose otherwise.
-std::string method_key(const TuneArguments& arguments, const MethodSetup& setup, const std::vector<Objective>& objectives,
-                       const ConstraintSet& constraints) {
+std::string method_key(const TuneArguments& arguments, const MethodSetup& setup,
+                       const std::vector<Objective>& objectives, const ConstraintSet& constraints) {
   StrategyOptions all = setup.options;
   all["method"] = arguments.method;
   if (setup.evaluations) all["evaluations"] = fmt::format("{}", *setup.evaluations);
   if (setup.seconds) all["seconds"] = fmt::format("{}", *setup.seconds);
   if (setup.base_clock) all["base clock"] = fmt::format("{}", *setup.base_clock);
-  return arguments.method + ":" + run_key(arguments.strategy, arguments.seed, objectives, all, constraints.conditions());
+  return arguments.method + ":" +
+         run_key(arguments.strategy, arguments.seed, objectives, all, constraints.conditions());
 }
 
 /// What narrows the clocks around a predicted optimum says nothing where none is predicted.
 void check_clock_choice(const TuneArguments& arguments) {
   if (are_calibrated(arguments.settings)) return;
   for (const char* option : {"--clock-width", "--clock-count"}) {
-    if (arguments.is_given(option)) throw UsageError(fmt::format("{} goes with --clocks ridge or auto, whose clocks it chooses", option));
+    if (arguments.is_given(option))
+      throw UsageError(fmt::format("{} goes with --clocks ridge or auto, whose clocks it chooses", option));
   }
 }
 
 }  // namespace
 
 void check_base_clock(const std::optional<double>& base_clock, std::span<const std::string> methods) {
-  const bool is_used = std::ranges::any_of(methods, [](const std::string& name) { return method_named(name).at_base_clock; });
-  if (base_clock && !is_used) throw UsageError("--base-clock goes with --method energy-to-solution+clocks, which begins there");
+  const bool is_used =
+      std::ranges::any_of(methods, [](const std::string& name) { return method_named(name).at_base_clock; });
+  if (base_clock && !is_used)
+    throw UsageError("--base-clock goes with --method energy-to-solution+clocks, which begins there");
 }
 
 bool choose_method_settings(TuneArguments& arguments, Chosen& chosen, const CalibrationSurroundings& surroundings) {
@@ -136,7 +146,9 @@ bool choose_method_settings(TuneArguments& arguments, Chosen& chosen, const Cali
 std::vector<Objective> method_objectives(const TuneArguments& arguments, const std::vector<Objective>& asked) {
   if (arguments.method.empty()) return asked;
   if (asked.size() > 1) {
-    throw UsageError("--method weighs one objective for efficiency (energy, unless another is named): name one --minimize or --maximize");
+    throw UsageError(
+        "--method weighs one objective for efficiency (energy, unless another is named): name one --minimize or "
+        "--maximize");
   }
   const MethodDescription& method = method_named(arguments.method);
   if (method.for_time) return {{"time", Direction::minimize}};
@@ -169,7 +181,8 @@ std::string search_text(const TuneArguments& arguments) {
 std::vector<Evaluation> method_candidates(const TuneArguments& arguments, const Problem& problem,
                                           const std::vector<Objective>& objectives, const ConstraintSet& constraints,
                                           const std::vector<Evaluation>& evaluations) {
-  MethodAnswer answer(arguments.method, problem.parameter_names(), method_setup(arguments, problem, objectives), constraints);
+  MethodAnswer answer(arguments.method, problem.parameter_names(), method_setup(arguments, problem, objectives),
+                      constraints);
   for (const auto& evaluation : evaluations) answer.add(evaluation);
   std::vector<Evaluation> candidates;
   for (const Evaluation* evaluation : answer.in_question()) candidates.push_back(*evaluation);
@@ -183,7 +196,8 @@ std::optional<MethodFound> method_found(const TuneArguments& arguments, const Pr
   MethodFound found;
   found.name = arguments.method;
   found.at_default_settings = SettingAxes(problem.parameters, problem.kinds).empty();
-  MethodAnswer answer(arguments.method, problem.parameter_names(), method_setup(arguments, problem, objectives), constraints);
+  MethodAnswer answer(arguments.method, problem.parameter_names(), method_setup(arguments, problem, objectives),
+                      constraints);
   for (const auto& evaluation : evaluations) {
     if (evaluation.tier == "screen") ++found.evaluations;
     answer.add(evaluation);
@@ -196,13 +210,15 @@ std::optional<MethodFound> method_found(const TuneArguments& arguments, const Pr
 std::string MethodFound::text(const std::vector<std::string>& parameter_names) const {
   std::string text = fmt::format("Method {}{}: ", name, at_default_settings ? " at default clocks" : "");
   if (!answer) {
-    return text + fmt::format("{} in {} evaluations", conditions_missed ? "nothing that meets the conditions" : "nothing found", evaluations);
+    return text + fmt::format("{} in {} evaluations",
+                              conditions_missed ? "nothing that meets the conditions" : "nothing found", evaluations);
   }
   for (const char* quantity : {"energy", "time", "power"}) {
     const auto found = answer->quantities.find(quantity);
     if (found != answer->quantities.end()) text += format_named(quantity, found->second) + ", ";
   }
-  return text + fmt::format("at {}, after {} evaluations", format_configuration(answer->configuration, parameter_names), evaluations);
+  return text + fmt::format("at {}, after {} evaluations", format_configuration(answer->configuration, parameter_names),
+                            evaluations);
 }
 
 nlohmann::json MethodFound::to_json(const std::vector<std::string>& parameter_names) const {

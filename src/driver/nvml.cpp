@@ -58,7 +58,8 @@ bool Nvml::is_divided(NvmlDevice device) const {
       is_instance != 0) {
     return true;
   }
-  return device_mig_mode != nullptr && device_mig_mode(device, &current, &pending) == NvmlResult::success && current != 0;
+  return device_mig_mode != nullptr && device_mig_mode(device, &current, &pending) == NvmlResult::success &&
+         current != 0;
 }
 
 std::optional<double> to_number(NvmlValueType type, const NvmlValue& value) {

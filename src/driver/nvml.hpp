@@ -129,11 +129,12 @@ struct Nvml {
 
   NvmlResult (*field_values)(NvmlDevice, int count, NvmlFieldValue*) = nullptr;  // nvmlDeviceGetFieldValues (optional)
   NvmlResult (*samples)(NvmlDevice, int type, unsigned long long last_seen, NvmlValueType*, unsigned* count,
-                        NvmlSample*) = nullptr;  // nvmlDeviceGetSamples (optional); null for samples asks for their number
+                        NvmlSample*) =
+      nullptr;  // nvmlDeviceGetSamples (optional); null for samples asks for their number
 
   [[nodiscard]] std::string describe(NvmlResult result) const;
-  /// Whether the board is divided into MIG instances, or the device is one of them: what is told and set is then that of
-  /// the whole board.
+  /// Whether the board is divided into MIG instances, or the device is one of them: what is told and set is then that
+  /// of the whole board.
   [[nodiscard]] bool is_divided(NvmlDevice device) const;
   /// The fields' numbers, in order; nothing for those that the device does not have. One call for all.
   [[nodiscard]] std::vector<std::optional<double>> fields(NvmlDevice device, std::span<const NvmlField> wanted) const;

@@ -32,14 +32,13 @@ struct NvmlPciInfo {
 struct NvmlSettingsReader {
   explicit NvmlSettingsReader(const SharedLibrary& library);
 
-  NvmlResult (*driver_version)(char*, unsigned length) = nullptr;       // nvmlSystemGetDriverVersion
-  NvmlResult (*name)(NvmlDevice, char*, unsigned length) = nullptr;     // nvmlDeviceGetName
-  NvmlResult (*compute_capability)(NvmlDevice, int* major, int* minor) =
-      nullptr;  // nvmlDeviceGetCudaComputeCapability
+  NvmlResult (*driver_version)(char*, unsigned length) = nullptr;                  // nvmlSystemGetDriverVersion
+  NvmlResult (*name)(NvmlDevice, char*, unsigned length) = nullptr;                // nvmlDeviceGetName
+  NvmlResult (*compute_capability)(NvmlDevice, int* major, int* minor) = nullptr;  // nvmlDeviceGetCudaComputeCapability
   NvmlResult (*supported_memory_clocks)(NvmlDevice, unsigned* count,
                                         unsigned* megahertz) = nullptr;  // nvmlDeviceGetSupportedMemoryClocks
   NvmlResult (*supported_sm_clocks)(NvmlDevice, unsigned memory_megahertz, unsigned* count,
-                                    unsigned* megahertz) = nullptr;  // nvmlDeviceGetSupportedGraphicsClocks
+                                    unsigned* megahertz) = nullptr;       // nvmlDeviceGetSupportedGraphicsClocks
   NvmlResult (*power_limit)(NvmlDevice, unsigned* milliwatts) = nullptr;  // nvmlDeviceGetPowerManagementLimit
   NvmlResult (*default_power_limit)(NvmlDevice,
                                     unsigned* milliwatts) = nullptr;  // nvmlDeviceGetPowerManagementDefaultLimit
@@ -48,11 +47,11 @@ struct NvmlSettingsReader {
   NvmlResult (*application_clock)(NvmlDevice, NvmlClock,
                                   unsigned* megahertz) = nullptr;  // nvmlDeviceGetApplicationsClock
   NvmlResult (*default_application_clock)(NvmlDevice, NvmlClock,
-                                          unsigned* megahertz) = nullptr;  // nvmlDeviceGetDefaultApplicationsClock
-  NvmlResult (*index)(NvmlDevice, unsigned* index) = nullptr;        // nvmlDeviceGetIndex
-  NvmlResult (*pci_info)(NvmlDevice, NvmlPciInfo* info) = nullptr;   // nvmlDeviceGetPciInfo_v3
+                                          unsigned* megahertz) = nullptr;     // nvmlDeviceGetDefaultApplicationsClock
+  NvmlResult (*index)(NvmlDevice, unsigned* index) = nullptr;                 // nvmlDeviceGetIndex
+  NvmlResult (*pci_info)(NvmlDevice, NvmlPciInfo* info) = nullptr;            // nvmlDeviceGetPciInfo_v3
   NvmlResult (*restriction)(NvmlDevice, int api, int* restricted) = nullptr;  // nvmlDeviceGetAPIRestriction
-  bool simulated = false;  ///< the library is that of simulated GPUs
+  bool simulated = false;                                                     ///< the library is that of simulated GPUs
 };
 
 /// The setters. Each @throws DeviceError where WATTUNE_READ_ONLY forbids it, and gives function_not_found where the
@@ -71,13 +70,13 @@ class NvmlSetters {
   [[nodiscard]] NvmlResult set_power_limit(NvmlDevice device, unsigned milliwatts) const;
 
  private:
-  NvmlResult (*lock_sm_clock_)(NvmlDevice, unsigned, unsigned) = nullptr;      // nvmlDeviceSetGpuLockedClocks
-  NvmlResult (*reset_sm_clock_)(NvmlDevice) = nullptr;                         // nvmlDeviceResetGpuLockedClocks
-  NvmlResult (*lock_memory_clock_)(NvmlDevice, unsigned, unsigned) = nullptr;  // nvmlDeviceSetMemoryLockedClocks
-  NvmlResult (*reset_memory_clock_)(NvmlDevice) = nullptr;                     // nvmlDeviceResetMemoryLockedClocks
+  NvmlResult (*lock_sm_clock_)(NvmlDevice, unsigned, unsigned) = nullptr;           // nvmlDeviceSetGpuLockedClocks
+  NvmlResult (*reset_sm_clock_)(NvmlDevice) = nullptr;                              // nvmlDeviceResetGpuLockedClocks
+  NvmlResult (*lock_memory_clock_)(NvmlDevice, unsigned, unsigned) = nullptr;       // nvmlDeviceSetMemoryLockedClocks
+  NvmlResult (*reset_memory_clock_)(NvmlDevice) = nullptr;                          // nvmlDeviceResetMemoryLockedClocks
   NvmlResult (*set_application_clocks_)(NvmlDevice, unsigned, unsigned) = nullptr;  // nvmlDeviceSetApplicationsClocks
-  NvmlResult (*reset_application_clocks_)(NvmlDevice) = nullptr;                // nvmlDeviceResetApplicationsClocks
-  NvmlResult (*set_power_limit_)(NvmlDevice, unsigned) = nullptr;               // nvmlDeviceSetPowerManagementLimit
+  NvmlResult (*reset_application_clocks_)(NvmlDevice) = nullptr;                    // nvmlDeviceResetApplicationsClocks
+  NvmlResult (*set_power_limit_)(NvmlDevice, unsigned) = nullptr;                   // nvmlDeviceSetPowerManagementLimit
 };
 
 }  // namespace wattune

@@ -27,8 +27,9 @@ bool is_there(const ClockReading& reading, const DeviceSettings& settings, doubl
 }
 
 std::string held_back_by(const std::vector<std::string>& reasons) {
-  return reasons.empty() ? "and nothing is known to hold it back: does another lock or an administrator's rule override it?"
-                         : fmt::format("held back by: {}", fmt::join(reasons, ", "));
+  return reasons.empty()
+             ? "and nothing is known to hold it back: does another lock or an administrator's rule override it?"
+             : fmt::format("held back by: {}", fmt::join(reasons, ", "));
 }
 
 Failure not_there(const ClockReading& reading, const DeviceSettings& settings, double seconds) {

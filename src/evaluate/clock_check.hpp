@@ -26,7 +26,7 @@ struct ReachOptions {
   double tolerance_hz = 15.5e6;  ///< one step of the supported clocks
   double limit_seconds = 3;      ///< of device time, from the moment of asking
   double poll_seconds = 0.002;
-  unsigned readings = 3;         ///< in a row that must agree
+  unsigned readings = 3;  ///< in a row that must agree
 };
 
 /// Keeps the batch running until SM and memory clock are within a step of what was set. Below it at the power cap is

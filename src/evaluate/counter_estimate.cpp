@@ -153,8 +153,8 @@ class CounterEstimate final : public PowerEstimate {
     return best;
   }
 
-  /// Mean power over as many whole launches as fit in, by interpolation between ticks, from each tick on from which they
-  /// do.
+  /// Mean power over as many whole launches as fit in, by interpolation between ticks, from each tick on from which
+  /// they do.
   [[nodiscard]] std::optional<double> of_whole_launches(std::size_t first, double launch) const {
     double sum = 0;
     double most = 0;

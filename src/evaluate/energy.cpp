@@ -101,7 +101,9 @@ struct EnergyLoop::Impl {
   void wait(double now);
   [[nodiscard]] bool hopeless();
   [[nodiscard]] bool may_end_soon() const;
-  [[nodiscard]] double least_energy(double seconds) const { return options.least_watts * seconds + options.least_joules; }
+  [[nodiscard]] double least_energy(double seconds) const {
+    return options.least_watts * seconds + options.least_joules;
+  }
   [[nodiscard]] Failure failure(const std::string& what) const;
   [[nodiscard]] double launch() const;
   [[nodiscard]] Samples launches_in(double begin, double end) const;
@@ -122,12 +124,12 @@ struct EnergyLoop::Impl {
   double next_sample = 0;
   std::vector<Replay> replays;
   std::vector<Sample> samples;
-  std::vector<double> drained;   ///< when the device was found without work
-  bool feeding = false;          ///< the device is to be kept busy
+  std::vector<double> drained;  ///< when the device was found without work
+  bool feeding = false;         ///< the device is to be kept busy
   bool abandoned = false;
-  bool bounded = false;           ///< that without any measurement
+  bool bounded = false;            ///< that without any measurement
   std::optional<double> unloaded;  ///< instantaneous power as last told before the load, W
-  std::optional<double> reading;  ///< instantaneous power that was enough to give the kernel up, W
+  std::optional<double> reading;   ///< instantaneous power that was enough to give the kernel up, W
   std::vector<double> window_launches;
 };
 
@@ -255,7 +257,8 @@ std::optional<Failure> EnergyLoop::Impl::loop(const std::function<bool()>& unwan
     }
     if (estimate->finished(launch())) break;
     if (clock.now() - started > options.max_seconds + estimate->patience(launch())) {
-      return failure(fmt::format("in {:g} s {}", options.max_seconds + estimate->patience(launch()), estimate->progress()));
+      return failure(
+          fmt::format("in {:g} s {}", options.max_seconds + estimate->patience(launch()), estimate->progress()));
     }
     wait(now);
   }
@@ -396,7 +399,8 @@ tl::expected<std::map<std::string, Quantity>, Failure> EnergyLoop::Impl::result(
   const double joules = power.watts * time;
   quantities["energy"] = {joules, "J", joules * std::hypot(power_share, time_share), power.intervals, flags(power)};
   auto add = [&](const char* name, std::optional<double> Sample::*value, const char* unit) {
-    if (const Samples values = sampled(value, power.begin, power.end); !values.empty()) quantities[name] = quantity(values, unit);
+    if (const Samples values = sampled(value, power.begin, power.end); !values.empty())
+      quantities[name] = quantity(values, unit);
   };
   add("sm_clock", &Sample::sm_clock, "Hz");
   add("memory_clock", &Sample::memory_clock, "Hz");

@@ -29,9 +29,10 @@ struct Registry {
     if (name.empty()) throw UsageError(fmt::format("cannot register {} without a name", what));
     if (taken) throw UsageError(fmt::format("cannot register {} '{}': there is one of that name", what, name));
     if (!closed) return;
-    throw UsageError(fmt::format("cannot register {} '{}' now: worker processes would not know it; register it before "
-                                 "wattune::Runtime is made",
-                                 what, name));
+    throw UsageError(
+        fmt::format("cannot register {} '{}' now: worker processes would not know it; register it before "
+                    "wattune::Runtime is made",
+                    what, name));
   }
 };
 
@@ -66,10 +67,10 @@ class ProblemArguments final : public HostArguments {
       const Argument& argument = problem_.arguments[i];
       if (argument.name != name) continue;
       if (element_bytes != argument.type.bytes && element_bytes != argument.type.scalar_bytes()) {
-        throw UsageError(fmt::format("reference '{}': argument '{}' has elements of {} bytes ({}), and is read as ones "
-                                     "of {}",
-                                     problem_.verification.host_function, name, argument.type.bytes,
-                                     to_string(argument.type), element_bytes));
+        throw UsageError(fmt::format(
+            "reference '{}': argument '{}' has elements of {} bytes ({}), and is read as ones "
+            "of {}",
+            problem_.verification.host_function, name, argument.type.bytes, to_string(argument.type), element_bytes));
       }
       if (content_[i].empty()) {
         throw UsageError(fmt::format("reference '{}': argument '{}' is local memory, which has no content",
@@ -100,8 +101,8 @@ void register_host_reference(const std::string& name, HostReference reference) {
 void register_reference(const std::string& name, Reference reference) {
   const std::lock_guard lock(registry().mutex);
   registry().check("reference", name, registry().references.contains(name));
-  registry().references[name] = [name, reference = std::move(reference)](
-                                    const Problem& problem, std::vector<std::vector<std::byte>>& content) {
+  registry().references[name] = [name, reference = std::move(reference)](const Problem& problem,
+                                                                         std::vector<std::vector<std::byte>>& content) {
     ProblemArguments arguments(problem, content);
     try {
       reference(arguments);
@@ -164,15 +165,17 @@ std::vector<ObserverKind> observers_of(const Problem& problem) {
   for (const auto& name : problem.observers) {
     const auto found = registry().observers.find(name);
     if (found == registry().observers.end()) {
-      throw UsageError(fmt::format("{}: wattune.Observers: there is no observer '{}' in this program; registered are: {}",
-                                   problem.file.string(), name, names_of(registry().observers)));
+      throw UsageError(
+          fmt::format("{}: wattune.Observers: there is no observer '{}' in this program; registered are: {}",
+                      problem.file.string(), name, names_of(registry().observers)));
     }
     for (const auto& quantity : found->second.quantities) {
       const auto [other, is_new] = givers.emplace(quantity.name, fmt::format("observer '{}'", name));
       if (is_new) continue;
-      throw UsageError(fmt::format("{}: wattune.Observers: observer '{}' gives '{}', as does {}; rename one, or leave one "
-                                   "out",
-                                   problem.file.string(), name, quantity.name, other->second));
+      throw UsageError(
+          fmt::format("{}: wattune.Observers: observer '{}' gives '{}', as does {}; rename one, or leave one "
+                      "out",
+                      problem.file.string(), name, quantity.name, other->second));
     }
     result.push_back(found->second);
   }
@@ -184,9 +187,10 @@ LaunchFunction launch_function_of(const Problem& problem) {
   const std::lock_guard lock(registry().mutex);
   const auto found = registry().launch_functions.find(problem.launch_function);
   if (found != registry().launch_functions.end()) return found->second;
-  throw UsageError(fmt::format("{}: wattune.LaunchFunction: there is no launch function '{}' in this program; registered "
-                               "are: {}",
-                               problem.file.string(), problem.launch_function, names_of(registry().launch_functions)));
+  throw UsageError(
+      fmt::format("{}: wattune.LaunchFunction: there is no launch function '{}' in this program; registered "
+                  "are: {}",
+                  problem.file.string(), problem.launch_function, names_of(registry().launch_functions)));
 }
 
 void check_extensions(const Problem& problem) {
@@ -197,9 +201,10 @@ void check_extensions(const Problem& problem) {
   }
   for (const auto& name : MetricSet(problem).inputs()) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    throw UsageError(fmt::format("{}: wattune.Metrics: a metric uses '{}', which is no parameter, no earlier metric and "
-                                 "nothing that is measured; there are: {}",
-                                 problem.file.string(), name, fmt::join(known, ", ")));
+    throw UsageError(
+        fmt::format("{}: wattune.Metrics: a metric uses '{}', which is no parameter, no earlier metric and "
+                    "nothing that is measured; there are: {}",
+                    problem.file.string(), name, fmt::join(known, ", ")));
   }
 }
 

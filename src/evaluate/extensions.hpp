@@ -1,5 +1,6 @@
 #pragma once
-// What a program has registered by name: host references, observers and launch functions; and what a problem uses of it.
+// What a program has registered by name: host references, observers and launch functions; and what a problem uses of
+// it.
 
 #include <memory>
 #include <string>

@@ -44,8 +44,9 @@ struct Observers::Entry {
   std::optional<Failure> finish(const Window& view) {
     return guarded([&](Observer& watching) {
       for (const auto& [name, value] : watching.after(view)) {
-        const bool known = std::any_of(kind.quantities.begin(), kind.quantities.end(),
-                                       [&, &quantity = name](const auto& declared) { return declared.name == quantity; });
+        const bool known =
+            std::any_of(kind.quantities.begin(), kind.quantities.end(),
+                        [&, &quantity = name](const auto& declared) { return declared.name == quantity; });
         if (!known) throw RunError(fmt::format("it gives '{}', with which it was not registered", name));
         if (!std::isfinite(value)) throw RunError(fmt::format("it gives {} for '{}'", value, name));
         seen[name].push_back(value);
@@ -85,9 +86,8 @@ class Observers::Loop {
 
   std::optional<Failure> run() {
     for (Entry* entry : entries_) {
-      if (auto failed = entry->guarded([&](Observer& observer) {
-            seconds_ = std::max(seconds_, observer.seconds());
-          })) {
+      if (auto failed =
+              entry->guarded([&](Observer& observer) { seconds_ = std::max(seconds_, observer.seconds()); })) {
         return failed;
       }
     }
@@ -133,9 +133,7 @@ class Observers::Loop {
         ++batches_;
         return std::nullopt;
       }
-      if (auto failed = each([&](Entry& entry) {
-            return entry.guarded([&](Observer& o) { o.during(window_); });
-          })) {
+      if (auto failed = each([&](Entry& entry) { return entry.guarded([&](Observer& o) { o.during(window_); }); })) {
         return failed;
       }
       clock_.sleep_until(clock_.now() + poll_seconds);
@@ -185,8 +183,8 @@ Observers::Observers(const Problem& problem, const DeviceInfo& device) : device_
       reason = error.what();
     }
     if (!entry->observer) {
-      throw RunError(fmt::format("cannot make observer '{}' for {} ({}): {}", entry->kind.name, device_.id, device_.name,
-                                 reason));
+      throw RunError(
+          fmt::format("cannot make observer '{}' for {} ({}): {}", entry->kind.name, device_.id, device_.name, reason));
     }
     entries_.push_back(std::move(entry));
   }

@@ -27,8 +27,8 @@ class Observers {
   /// Runs the work for as long as the observers want and adds to the evaluation what they saw. Failure: outcome
   /// measurement, naming the observer, where one throws or gives what it was not registered with; or what the device
   /// failed with.
-  std::optional<Failure> observe(const BatchMaker& make, const MeasureOptions& options, const Configuration& configuration,
-                                 Evaluation& evaluation);
+  std::optional<Failure> observe(const BatchMaker& make, const MeasureOptions& options,
+                                 const Configuration& configuration, Evaluation& evaluation);
 
  private:
   struct Entry;

@@ -12,8 +12,8 @@
 
 namespace wattune {
 
-/// Watches a meter while a kernel runs again and again, and says when that was enough. A kernel's power changes within a
-/// launch, so the windows are chosen, as far as the sensor allows it, to see all parts of a launch alike.
+/// Watches a meter while a kernel runs again and again, and says when that was enough. A kernel's power changes within
+/// a launch, so the windows are chosen, as far as the sensor allows it, to see all parts of a launch alike.
 class PowerEstimate {
  public:
   virtual ~PowerEstimate() = default;
@@ -50,8 +50,8 @@ class PowerEstimate {
 };
 
 /// The estimator that the options ask for; automatic: what suits the meter and its profile.
-std::unique_ptr<PowerEstimate> make_power_estimate(PowerMeter& meter, TickHistory& history, const EnergyOptions& options,
-                                                   Clock& clock);
+std::unique_ptr<PowerEstimate> make_power_estimate(PowerMeter& meter, TickHistory& history,
+                                                   const EnergyOptions& options, Clock& clock);
 
 /// What suits a meter: asks it what it has.
 EnergyEstimator choose_estimator(PowerMeter& meter, const SensorProfile* profile);

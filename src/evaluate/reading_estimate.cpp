@@ -33,7 +33,8 @@ constexpr double negligible_alias = 0.0015;
 constexpr double visible_launch = 0.2;
 /// Parts of a launch that are this much further apart than noise are told from it.
 constexpr double distinct = 2;
-/// Relative error of a mean over evenly spread phases, times their number, over the deviation between phases: simulated.
+/// Relative error of a mean over evenly spread phases, times their number, over the deviation between phases:
+/// simulated.
 constexpr double parts_factor = 1.5;
 constexpr double golden = 0.6180339887498949;
 
@@ -231,8 +232,8 @@ class ReadingEstimate final : public PowerEstimate {
     if (running_ && age >= options_.settle_seconds) updates_.push_back({time, watts, age});
   }
 
-  /// The updates that count. A load that is paused now and then would always lose the beginning of its long launches: of
-  /// each segment one whole launch counts, the one after the first.
+  /// The updates that count. A load that is paused now and then would always lose the beginning of its long launches:
+  /// of each segment one whole launch counts, the one after the first.
   [[nodiscard]] std::vector<Seen> counted(double launch) const {
     if (!seeks_parts(launch) || launch <= options_.settle_seconds) return updates_;
     std::vector<Seen> result;
@@ -308,9 +309,8 @@ class ReadingEstimate final : public PowerEstimate {
     if (n < 2) return {0.05 * order.front().watts, 0};
     const bool parts_differ = launch > visible_launch * period() || seeks_parts(launch);
     if (parts_differ) {
-      std::sort(order.begin(), order.end(), [&](const Seen& a, const Seen& b) {
-        return std::fmod(a.age, launch) < std::fmod(b.age, launch);
-      });
+      std::sort(order.begin(), order.end(),
+                [&](const Seen& a, const Seen& b) { return std::fmod(a.age, launch) < std::fmod(b.age, launch); });
     }
     const double mean =
         std::accumulate(order.begin(), order.end(), 0.0, [](double sum, const Seen& s) { return sum + s.watts; }) /
@@ -364,8 +364,8 @@ std::unique_ptr<PowerEstimate> make_reading_estimate(EnergyEstimator kind, Power
   return std::make_unique<ReadingEstimate>(kind, meter, history, options, clock);
 }
 
-std::unique_ptr<PowerEstimate> make_power_estimate(PowerMeter& meter, TickHistory& history, const EnergyOptions& options,
-                                                   Clock& clock) {
+std::unique_ptr<PowerEstimate> make_power_estimate(PowerMeter& meter, TickHistory& history,
+                                                   const EnergyOptions& options, Clock& clock) {
   EnergyEstimator kind = options.estimator;
   if (kind == EnergyEstimator::automatic) {
     kind = choose_estimator(meter, options.profile ? &*options.profile : nullptr);

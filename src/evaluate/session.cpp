@@ -169,7 +169,8 @@ const Verifier::Verdict* Session::Impl::known_verdict(const Steps& steps) const 
   return known == verified.end() ? nullptr : &known->verdict;
 }
 
-std::optional<Failure> Session::Impl::take_verdict(const Steps& steps, tl::expected<Verifier::Verdict, Failure> judged) {
+std::optional<Failure> Session::Impl::take_verdict(const Steps& steps,
+                                                   tl::expected<Verifier::Verdict, Failure> judged) {
   if (!judged) return judged.error();
   verified.push_back({steps, std::move(*judged)});
   return std::nullopt;
@@ -247,7 +248,8 @@ void Session::Impl::note_times(const std::vector<double>& samples, Evaluation& e
   const Summary summary = summarize(samples);
   evaluation.quantities["time"] = quantity(summary.median, "s", summary.standard_error, samples.size());
   evaluation.quantities["time_min"] = quantity(summary.minimum, "s", unknown, samples.size());
-  if (samples.size() > 1) evaluation.quantities["time_spread"] = quantity(summary.deviation, "s", unknown, samples.size());
+  if (samples.size() > 1)
+    evaluation.quantities["time_spread"] = quantity(summary.deviation, "s", unknown, samples.size());
 }
 
 tl::expected<Quantity, Failure> Session::Impl::time_of_resets() {

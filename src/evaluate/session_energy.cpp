@@ -17,8 +17,8 @@ namespace {
 constexpr double energy_batch_seconds = 0.01;
 /// A single launch that lasts so long tells well enough how many launches make a batch.
 constexpr double long_launch_seconds = 0.002;
-/// Of windows between steps of a counter, which has no memory: power itself has settled. Where there is time, the chip's
-/// voltage and the clock's control may settle too.
+/// Of windows between steps of a counter, which has no memory: power itself has settled. Where there is time, the
+/// chip's voltage and the clock's control may settle too.
 constexpr double quick_settle_seconds = 0.03;
 constexpr double exact_settle_seconds = 0.12;
 /// The windows of the best are so long that little may come from where in a launch they end.
@@ -26,8 +26,8 @@ constexpr double exact_noise = 0.003;
 /// What idle power may be below that measured: clocks may be lower later.
 constexpr double idle_margin = 0.1;
 /// Standard deviation, as a share, of a kernel's power between measurements that are minutes apart: it goes with the
-/// temperature, of which a window knows nothing. On an H200 24 windows of 1.3 s in 8 minutes scatter by 0.31 % where each
-/// by itself states 0.11 %.
+/// temperature, of which a window knows nothing. On an H200 24 windows of 1.3 s in 8 minutes scatter by 0.31 % where
+/// each by itself states 0.11 %.
 constexpr double repeatability = 0.002;
 /// Below this share of the time the energy of resets is within the noise of the measurement.
 constexpr double negligible_share = 0.005;
@@ -65,13 +65,14 @@ EnergyOptions Session::Impl::energy_options() {
 void Session::Impl::take(std::map<std::string, Quantity> measured, Evaluation& evaluation) const {
   evaluation.energy_estimator = to_string(estimator);
   for (auto& [name, value] : measured) {
-    if (name == "energy" || name == "power") value.stderr_value = std::hypot(value.stderr_value, repeatability * value.value);
+    if (name == "energy" || name == "power")
+      value.stderr_value = std::hypot(value.stderr_value, repeatability * value.value);
     evaluation.quantities[name] = std::move(value);
   }
 }
 
-/// Time and energy from one loop. The outputs are judged meanwhile by a thread of its own: the device is not to run dry,
-/// nor the counter's steps to be missed.
+/// Time and energy from one loop. The outputs are judged meanwhile by a thread of its own: the device is not to run
+/// dry, nor the counter's steps to be missed.
 std::optional<Failure> Session::Impl::loop(const Steps& steps, double run_seconds, Evaluation& evaluation,
                                            Phases& phases) {
   const EnergyOptions wanted_energy = energy_options();

@@ -1,5 +1,6 @@
 #pragma once
-// The inside of a session: session.cpp has what an evaluation is made of, session_energy.cpp what a meter measures of it.
+// The inside of a session: session.cpp has what an evaluation is made of, session_energy.cpp what a meter measures of
+// it.
 
 #include <cmath>
 #include <cstdint>
@@ -119,13 +120,13 @@ struct Session::Impl {
   Device& device;
   PowerMeter* meter;
   MeasureOptions options;
-  EvaluateOptions wanted;  ///< of the evaluation under way
+  EvaluateOptions wanted;          ///< of the evaluation under way
   LaunchFunction launch_function;  ///< null where launches are plain
   Observers observers;
-  TickHistory counter_ticks;          ///< of the meter
-  TickHistory reading_updates;        ///< of its readings
+  TickHistory counter_ticks;                               ///< of the meter
+  TickHistory reading_updates;                             ///< of its readings
   EnergyEstimator estimator = EnergyEstimator::automatic;  ///< of the options; chosen by the first measurement
-  std::optional<double> idle_watts;   ///< with this process's context
+  std::optional<double> idle_watts;                        ///< with this process's context
   ArgumentSet arguments;
   Verifier verifier;
   LoadedBinary loaded;

@@ -56,8 +56,8 @@ class Recorder final : public LaunchRecorder {
     const BufferArgument target = buffer(to);
     const BufferArgument source = buffer(from);
     if (target.bytes != source.bytes) {
-      throw UsageError(fmt::format("cannot copy argument '{}' ({} bytes) to '{}' ({} bytes)", from, source.bytes, to,
-                                   target.bytes));
+      throw UsageError(
+          fmt::format("cannot copy argument '{}' ({} bytes) to '{}' ({} bytes)", from, source.bytes, to, target.bytes));
     }
     // All arguments lie at the same offset of their buffers.
     steps.emplace_back(ResetCopy{target.buffer, source.buffer, target.offset, target.bytes});
@@ -199,8 +199,7 @@ tl::expected<Steps, Failure> record_steps(const Problem& problem, const Argument
   try {
     function(recorder);
   } catch (Refused& refused) {
-    refused.failure.message =
-        fmt::format("launch function '{}': {}", problem.launch_function, refused.failure.message);
+    refused.failure.message = fmt::format("launch function '{}': {}", problem.launch_function, refused.failure.message);
     return tl::unexpected(refused.failure);
   } catch (const std::exception& error) {
     return failed(error.what());
@@ -243,8 +242,8 @@ bool same_steps(const Steps& a, const Steps& b) {
 }
 
 const Launch& first_launch(const Steps& steps) {
-  return std::get<Launch>(*std::find_if(steps.begin(), steps.end(),
-                                        [](const Step& step) { return std::holds_alternative<Launch>(step); }));
+  return std::get<Launch>(
+      *std::find_if(steps.begin(), steps.end(), [](const Step& step) { return std::holds_alternative<Launch>(step); }));
 }
 
 Configuration named(const Problem& problem, const std::vector<Value>& values) {

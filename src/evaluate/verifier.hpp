@@ -42,8 +42,8 @@ class Verifier {
   const Problem& problem_;
   Device& device_;
   ArgumentSet& arguments_;
-  std::vector<std::vector<std::byte>> reference_;  ///< one per output; empty until it is known
-  std::string kind_;                               ///< of the reference: "verified" or "consistent"
+  std::vector<std::vector<std::byte>> reference_;     ///< one per output; empty until it is known
+  std::string kind_;                                  ///< of the reference: "verified" or "consistent"
   std::vector<std::unique_ptr<HostMemory>> fetched_;  ///< the last run's outputs
 };
 

@@ -20,8 +20,8 @@ constexpr double limit_seconds = 10;
 }  // namespace
 
 bool VoltageReader::wants(const DeviceSettings& settings) const {
-  return !command_.empty() && std::none_of(known_.begin(), known_.end(),
-                                           [&](const auto& known) { return known.first == settings; });
+  return !command_.empty() &&
+         std::none_of(known_.begin(), known_.end(), [&](const auto& known) { return known.first == settings; });
 }
 
 std::optional<Quantity> VoltageReader::at(const DeviceSettings& settings) const {

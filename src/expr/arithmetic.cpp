@@ -29,7 +29,9 @@ Fault power(double base, double exponent, double& result) {
 double divide_large(Int a, Int b) {
   using Wide = unsigned __int128;
   const bool negative = (a < 0) != (b < 0);
-  const auto magnitude = [](Int x) { return x < 0 ? 0 - static_cast<std::uint64_t>(x) : static_cast<std::uint64_t>(x); };
+  const auto magnitude = [](Int x) {
+    return x < 0 ? 0 - static_cast<std::uint64_t>(x) : static_cast<std::uint64_t>(x);
+  };
   const std::uint64_t numerator = magnitude(a);
   const std::uint64_t denominator = magnitude(b);
   if (numerator == 0) return negative ? -0.0 : 0.0;

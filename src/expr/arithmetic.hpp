@@ -57,7 +57,9 @@ inline Fault modulo(Int a, Int b, Int& result) {
   if (result != 0 && (result < 0) != (b < 0)) result += b;
   return Fault::none;
 }
-inline Fault negate(Int a, Int& result) { return subtract(0, a, result); }
+inline Fault negate(Int a, Int& result) {
+  return subtract(0, a, result);
+}
 inline Fault absolute(Int a, Int& result) {
   if (a < 0) return negate(a, result);
   result = a;
@@ -111,9 +113,15 @@ inline Fault to_int(double integral, Int& result) {
   result = static_cast<Int>(integral);
   return Fault::none;
 }
-inline Fault truncate(double a, Int& result) { return to_int(std::trunc(a), result); }
-inline Fault floor(double a, Int& result) { return to_int(std::floor(a), result); }
-inline Fault ceil(double a, Int& result) { return to_int(std::ceil(a), result); }
+inline Fault truncate(double a, Int& result) {
+  return to_int(std::trunc(a), result);
+}
+inline Fault floor(double a, Int& result) {
+  return to_int(std::floor(a), result);
+}
+inline Fault ceil(double a, Int& result) {
+  return to_int(std::ceil(a), result);
+}
 /// To nearest, halves to even.
 inline Fault round(double a, Int& result) {
   const double down = std::floor(a);

@@ -26,14 +26,45 @@ enum class Kind : std::uint8_t {
 };
 
 enum class Operation : std::uint8_t {
-  add, subtract, multiply, divide, floor_divide, modulo, power,
-  plus, negate, logical_not,
-  equal, not_equal, less, less_equal, greater, greater_equal, in, not_in
+  add,
+  subtract,
+  multiply,
+  divide,
+  floor_divide,
+  modulo,
+  power,
+  plus,
+  negate,
+  logical_not,
+  equal,
+  not_equal,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  in,
+  not_in
 };
 std::string_view to_string(Operation operation);
 
 enum class Function : std::uint8_t {
-  range, len, min, max, sum, abs, all, any, int_, float_, round, ceil, floor, sqrt, log2, log, list
+  range,
+  len,
+  min,
+  max,
+  sum,
+  abs,
+  all,
+  any,
+  int_,
+  float_,
+  round,
+  ceil,
+  floor,
+  sqrt,
+  log2,
+  log,
+  list
 };
 
 /// A name that is no comprehension variable.
@@ -45,15 +76,15 @@ struct Node {
   Kind kind = Kind::literal;
   Operation operation = Operation::add;
   Function function = Function::range;
-  std::uint32_t column = 0;        ///< 1-based; of the operator for unary, binary, comparison and subscript
-  std::uint32_t depth = 1;         ///< of the tree below and with this node
-  bool constant = false;           ///< holds no name but its own comprehension variables
-  int local = free_name;           ///< name: number of the comprehension variable
+  std::uint32_t column = 0;  ///< 1-based; of the operator for unary, binary, comparison and subscript
+  std::uint32_t depth = 1;   ///< of the tree below and with this node
+  bool constant = false;     ///< holds no name but its own comprehension variables
+  int local = free_name;     ///< name: number of the comprehension variable
   Value value;
   std::string name;
   std::vector<Node> children;
   std::vector<Operation> comparisons;
-  std::vector<int> clauses;        ///< comprehension: number of the variable of each `for`, or condition_clause
+  std::vector<int> clauses;            ///< comprehension: number of the variable of each `for`, or condition_clause
   std::vector<std::string> variables;  ///< comprehension: name of the variable of each clause (empty for `if`)
 };
 

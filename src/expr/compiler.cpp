@@ -16,24 +16,42 @@ using ast::Operation;
 
 Instruction instruction_of(Operation operation) {
   switch (operation) {
-    case Operation::add: return Instruction::add;
-    case Operation::subtract: return Instruction::subtract;
-    case Operation::multiply: return Instruction::multiply;
-    case Operation::divide: return Instruction::divide;
-    case Operation::floor_divide: return Instruction::floor_divide;
-    case Operation::modulo: return Instruction::modulo;
-    case Operation::power: return Instruction::power;
-    case Operation::plus: return Instruction::plus;
-    case Operation::negate: return Instruction::negate;
-    case Operation::logical_not: return Instruction::logical_not;
-    case Operation::equal: return Instruction::equal;
-    case Operation::not_equal: return Instruction::not_equal;
-    case Operation::less: return Instruction::less;
-    case Operation::less_equal: return Instruction::less_equal;
-    case Operation::greater: return Instruction::greater;
-    case Operation::greater_equal: return Instruction::greater_equal;
-    case Operation::in: return Instruction::in;
-    case Operation::not_in: return Instruction::not_in;
+    case Operation::add:
+      return Instruction::add;
+    case Operation::subtract:
+      return Instruction::subtract;
+    case Operation::multiply:
+      return Instruction::multiply;
+    case Operation::divide:
+      return Instruction::divide;
+    case Operation::floor_divide:
+      return Instruction::floor_divide;
+    case Operation::modulo:
+      return Instruction::modulo;
+    case Operation::power:
+      return Instruction::power;
+    case Operation::plus:
+      return Instruction::plus;
+    case Operation::negate:
+      return Instruction::negate;
+    case Operation::logical_not:
+      return Instruction::logical_not;
+    case Operation::equal:
+      return Instruction::equal;
+    case Operation::not_equal:
+      return Instruction::not_equal;
+    case Operation::less:
+      return Instruction::less;
+    case Operation::less_equal:
+      return Instruction::less_equal;
+    case Operation::greater:
+      return Instruction::greater;
+    case Operation::greater_equal:
+      return Instruction::greater_equal;
+    case Operation::in:
+      return Instruction::in;
+    case Operation::not_in:
+      return Instruction::not_in;
   }
   return Instruction::finish;
 }
@@ -86,7 +104,8 @@ class Compiler {
     const auto found = std::ranges::find(names_, node.name);
     if (found == names_.end()) {
       throw ExpressionError(code_.text, node.column,
-                            fmt::format("unknown name '{}'{}", node.name, did_you_mean(node.name, names_)), Fault::name);
+                            fmt::format("unknown name '{}'{}", node.name, did_you_mean(node.name, names_)),
+                            Fault::name);
     }
     const auto position = static_cast<std::uint32_t>(found - names_.begin());
     const auto known = std::ranges::find(code_.variables, position);
@@ -142,15 +161,30 @@ class Compiler {
         emit({Instruction::subscript, {}, node.column, target, a, b});
         break;
       }
-      case Kind::comparison: compile_comparison(node, target); break;
-      case Kind::logical_and: compile_logical(node, Instruction::jump_if_false, target); break;
-      case Kind::logical_or: compile_logical(node, Instruction::jump_if_true, target); break;
-      case Kind::conditional: compile_conditional(node, target); break;
-      case Kind::list: compile_list(node, target); break;
-      case Kind::call: compile_call(node, target); break;
-      case Kind::comprehension: compile_comprehension(node, target); break;
+      case Kind::comparison:
+        compile_comparison(node, target);
+        break;
+      case Kind::logical_and:
+        compile_logical(node, Instruction::jump_if_false, target);
+        break;
+      case Kind::logical_or:
+        compile_logical(node, Instruction::jump_if_true, target);
+        break;
+      case Kind::conditional:
+        compile_conditional(node, target);
+        break;
+      case Kind::list:
+        compile_list(node, target);
+        break;
+      case Kind::call:
+        compile_call(node, target);
+        break;
+      case Kind::comprehension:
+        compile_comprehension(node, target);
+        break;
       case Kind::literal:
-      case Kind::name: break;  // never here: compile() returns their registers
+      case Kind::name:
+        break;  // never here: compile() returns their registers
     }
   }
 
@@ -242,8 +276,8 @@ class Compiler {
       temporary();  // its position
       const std::uint32_t list = compile(source);
       emit({Instruction::begin_iteration, {}, source.column, iteration, list, 0});
-      const std::uint32_t next = emit({Instruction::next_iteration, {}, source.column, local(node.clauses[clause]),
-                                       iteration, 0});
+      const std::uint32_t next =
+          emit({Instruction::next_iteration, {}, source.column, local(node.clauses[clause]), iteration, 0});
       compile_clause(node, clause + 1, target);
       emit({Instruction::jump, {}, source.column, 0, 0, next});
       land(next);

@@ -75,13 +75,21 @@ Expression Expression::parse(std::string_view text) {
   return Expression(std::make_shared<const Parsed>(Parsed{std::string(text), parse_expression(text)}));
 }
 
-const std::string& Expression::text() const { return parsed_->text; }
+const std::string& Expression::text() const {
+  return parsed_->text;
+}
 
-const std::vector<std::string>& Expression::names() const { return parsed_->tree.names; }
+const std::vector<std::string>& Expression::names() const {
+  return parsed_->tree.names;
+}
 
-const ast::Node& Expression::root() const { return parsed_->tree.root; }
+const ast::Node& Expression::root() const {
+  return parsed_->tree.root;
+}
 
-Program Expression::compile(std::span<const std::string> names) const { return compile(root(), names); }
+Program Expression::compile(std::span<const std::string> names) const {
+  return compile(root(), names);
+}
 
 Program Expression::compile(const ast::Node& part, std::span<const std::string> names) const {
   return Program(

@@ -1,6 +1,6 @@
 #pragma once
-// The expression language of problem files: the subset of Python expressions that T1 files and Kernel Tuner scripts use.
-// docs/expressions.md describes it.
+// The expression language of problem files: the subset of Python expressions that T1 files and Kernel Tuner scripts
+// use. docs/expressions.md describes it.
 
 #include <map>
 #include <memory>

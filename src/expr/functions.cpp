@@ -27,9 +27,9 @@ std::string_view trimmed(std::string_view text) {
 }  // namespace
 
 std::string_view to_string(Function function) {
-  constexpr std::array<std::string_view, 17> names = {"range", "len",   "min",  "max",   "sum",  "abs",
-                                                      "all",   "any",   "int",  "float", "round", "ceil",
-                                                      "floor", "sqrt",  "log2", "log",   "list"};
+  constexpr std::array<std::string_view, 17> names = {"range", "len",  "min",  "max",   "sum",   "abs",
+                                                      "all",   "any",  "int",  "float", "round", "ceil",
+                                                      "floor", "sqrt", "log2", "log",   "list"};
   return names[static_cast<std::size_t>(function)];
 }
 
@@ -40,7 +40,8 @@ Fault Machine::require_list(const Step& step, const Slot& argument) {
 
 Fault Machine::call_range(const Step& step, const Slot* arguments, Slot& target) {
   for (std::uint32_t i = 0; i < step.b; ++i) {
-    if (!arguments[i].is_integral()) return fail(step, Fault::type, "range() takes integers, not {}", type_name(arguments[i]));
+    if (!arguments[i].is_integral())
+      return fail(step, Fault::type, "range() takes integers, not {}", type_name(arguments[i]));
   }
   const std::int64_t first = step.b == 1 ? 0 : arguments[0].as_int();
   const std::int64_t end = arguments[step.b == 1 ? 0 : 1].as_int();
@@ -142,7 +143,8 @@ Fault Machine::call_round(const Step& step, const Slot* arguments, Slot& target)
 Fault Machine::call_log(const Step& step, const Slot* arguments, Slot& target) {
   double results[2] = {0, 1};
   for (std::uint32_t i = 0; i < step.b; ++i) {
-    if (!arguments[i].is_number()) return fail(step, Fault::type, "log() takes a number, not {}", type_name(arguments[i]));
+    if (!arguments[i].is_number())
+      return fail(step, Fault::type, "log() takes a number, not {}", type_name(arguments[i]));
     const double argument = arguments[i].as_double();
     if (arithmetic::log(argument, results[i]) != Fault::none) {
       return fail(step, Fault::domain, "log() of {}", to_value(arguments[i]).str());
@@ -180,7 +182,8 @@ Fault Machine::call_conversion(const Step& step, const Slot& argument, Slot& tar
   const char* const end = text.data() + text.size();
   std::int64_t integer = 0;
   double floating = 0;
-  const auto read = to_integer ? std::from_chars(text.data(), end, integer) : std::from_chars(text.data(), end, floating);
+  const auto read =
+      to_integer ? std::from_chars(text.data(), end, integer) : std::from_chars(text.data(), end, floating);
   if (read.ec != std::errc() || read.ptr != end) {
     return fail(step, Fault::domain, "{}() of '{}', which is no number of that kind", to_string(step.function),
                 argument.string->substr(0, 40));
@@ -213,8 +216,12 @@ Fault Machine::call_on_number(const Step& step, const Slot& argument, Slot& targ
       }
       target = Slot(integer);
       return check(step, fault);
-    case Function::sqrt: fault = arithmetic::square_root(floating, floating); break;
-    default: fault = arithmetic::log2(floating, floating); break;
+    case Function::sqrt:
+      fault = arithmetic::square_root(floating, floating);
+      break;
+    default:
+      fault = arithmetic::log2(floating, floating);
+      break;
   }
   target = Slot(floating);
   if (fault == Fault::none) return fault;
@@ -223,14 +230,20 @@ Fault Machine::call_on_number(const Step& step, const Slot& argument, Slot& targ
 
 Fault Machine::call(const Step& step, const Slot* arguments, Slot& target) {
   switch (step.function) {
-    case Function::range: return call_range(step, arguments, target);
+    case Function::range:
+      return call_range(step, arguments, target);
     case Function::min:
-    case Function::max: return call_extreme(step, arguments, target);
-    case Function::sum: return call_sum(step, arguments[0], target);
-    case Function::round: return call_round(step, arguments, target);
-    case Function::log: return call_log(step, arguments, target);
+    case Function::max:
+      return call_extreme(step, arguments, target);
+    case Function::sum:
+      return call_sum(step, arguments[0], target);
+    case Function::round:
+      return call_round(step, arguments, target);
+    case Function::log:
+      return call_log(step, arguments, target);
     case Function::int_:
-    case Function::float_: return call_conversion(step, arguments[0], target);
+    case Function::float_:
+      return call_conversion(step, arguments[0], target);
     case Function::len:
       if (arguments[0].type == Value::Type::string) {
         target = Slot(static_cast<std::int64_t>(characters(*arguments[0].string)));
@@ -256,7 +269,8 @@ Fault Machine::call(const Step& step, const Slot* arguments, Slot& target) {
       if (const Fault fault = require_list(step, arguments[0]); fault != Fault::none) return fault;
       target = arguments[0];
       return Fault::none;
-    default: return call_on_number(step, arguments[0], target);
+    default:
+      return call_on_number(step, arguments[0], target);
   }
 }
 

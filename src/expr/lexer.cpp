@@ -13,19 +13,27 @@ namespace wattune {
 
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_name_part(char c) { return is_name_start(c) || is_digit(c); }
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_name_start(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool is_name_part(char c) {
+  return is_name_start(c) || is_digit(c);
+}
+bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
 
 struct Keyword {
   std::string_view text;
   TokenKind kind;
 };
-constexpr std::array keywords = {
-    Keyword{"and", TokenKind::and_}, Keyword{"or", TokenKind::or_}, Keyword{"not", TokenKind::not_},
-    Keyword{"in", TokenKind::in},    Keyword{"if", TokenKind::if_}, Keyword{"else", TokenKind::else_},
-    Keyword{"for", TokenKind::for_}};
+constexpr std::array keywords = {Keyword{"and", TokenKind::and_}, Keyword{"or", TokenKind::or_},
+                                 Keyword{"not", TokenKind::not_}, Keyword{"in", TokenKind::in},
+                                 Keyword{"if", TokenKind::if_},   Keyword{"else", TokenKind::else_},
+                                 Keyword{"for", TokenKind::for_}};
 
 // Words of Python and operators of Python and C that the language does not have, and what to write instead.
 struct Refusal {
@@ -85,11 +93,13 @@ class Lexer {
     return position_ + ahead < text_.size() ? text_[position_ + ahead] : '\0';
   }
 
-  [[noreturn]] void fail(std::size_t at, std::string_view reason) const { throw ExpressionError(text_, at + 1, reason); }
+  [[noreturn]] void fail(std::size_t at, std::string_view reason) const {
+    throw ExpressionError(text_, at + 1, reason);
+  }
 
   void push(TokenKind kind, Value value = {}) {
-    tokens_.push_back({kind, static_cast<std::uint32_t>(start_ + 1), text_.substr(start_, position_ - start_),
-                       std::move(value)});
+    tokens_.push_back(
+        {kind, static_cast<std::uint32_t>(start_ + 1), text_.substr(start_, position_ - start_), std::move(value)});
   }
 
   /// The digits from here on, without the underscores that may separate them.
@@ -180,10 +190,18 @@ class Lexer {
       if (c == '\\') {
         c = position_ < text_.size() ? text_[position_++] : '\0';
         switch (c) {
-          case 'n': c = '\n'; break;
-          case 't': c = '\t'; break;
-          case '\\': case '\'': case '"': break;
-          default: fail(position_ - 2, "only \\\\, \\', \\\", \\n and \\t may follow a backslash in a string");
+          case 'n':
+            c = '\n';
+            break;
+          case 't':
+            c = '\t';
+            break;
+          case '\\':
+          case '\'':
+          case '"':
+            break;
+          default:
+            fail(position_ - 2, "only \\\\, \\', \\\", \\n and \\t may follow a backslash in a string");
         }
       }
       value += c;
@@ -234,6 +252,8 @@ class Lexer {
 
 }  // namespace
 
-std::vector<Token> tokenize(std::string_view expression) { return Lexer(expression).run(); }
+std::vector<Token> tokenize(std::string_view expression) {
+  return Lexer(expression).run();
+}
 
 }  // namespace wattune

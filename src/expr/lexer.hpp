@@ -11,9 +11,19 @@
 namespace wattune {
 
 enum class TokenKind : std::uint8_t {
-  end, number, string, name, symbol,
+  end,
+  number,
+  string,
+  name,
+  symbol,
   // Keywords. True and False come as number tokens.
-  and_, or_, not_, in, if_, else_, for_
+  and_,
+  or_,
+  not_,
+  in,
+  if_,
+  else_,
+  for_
 };
 
 struct Token {

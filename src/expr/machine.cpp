@@ -8,30 +8,42 @@ namespace wattune {
 namespace {
 
 std::string_view operator_text(Instruction instruction) {
-  constexpr std::array<std::string_view, 15> texts = {"+",  "-", "*",  "/", "//", "%",  "**",    "==",
-                                                      "!=", "<", "<=", ">", ">=", "in", "not in"};
+  constexpr std::array<std::string_view, 15> texts = {
+      "+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", "<=", ">", ">=", "in", "not in"};
   return texts[static_cast<std::size_t>(instruction)];
 }
 
 bool holds(Instruction comparison, std::partial_ordering order) {
   switch (comparison) {
-    case Instruction::equal: return order == 0;
-    case Instruction::not_equal: return order != 0;
-    case Instruction::less: return order < 0;
-    case Instruction::less_equal: return order <= 0;
-    case Instruction::greater: return order > 0;
-    default: return order >= 0;
+    case Instruction::equal:
+      return order == 0;
+    case Instruction::not_equal:
+      return order != 0;
+    case Instruction::less:
+      return order < 0;
+    case Instruction::less_equal:
+      return order <= 0;
+    case Instruction::greater:
+      return order > 0;
+    default:
+      return order >= 0;
   }
 }
 
 bool integers_compare(Instruction comparison, std::int64_t a, std::int64_t b) {
   switch (comparison) {
-    case Instruction::equal: return a == b;
-    case Instruction::not_equal: return a != b;
-    case Instruction::less: return a < b;
-    case Instruction::less_equal: return a <= b;
-    case Instruction::greater: return a > b;
-    default: return a >= b;
+    case Instruction::equal:
+      return a == b;
+    case Instruction::not_equal:
+      return a != b;
+    case Instruction::less:
+      return a < b;
+    case Instruction::less_equal:
+      return a <= b;
+    case Instruction::greater:
+      return a > b;
+    default:
+      return a >= b;
   }
 }
 
@@ -50,43 +62,62 @@ std::string_view type_name(const Slot& slot) {
 
 bool Slot::truthy() const {
   switch (type) {
-    case Value::Type::boolean: return boolean;
-    case Value::Type::integer: return integer != 0;
-    case Value::Type::floating: return floating != 0;
-    case Value::Type::string: return !string->empty();
-    case Value::Type::list: return !list->empty();
+    case Value::Type::boolean:
+      return boolean;
+    case Value::Type::integer:
+      return integer != 0;
+    case Value::Type::floating:
+      return floating != 0;
+    case Value::Type::string:
+      return !string->empty();
+    case Value::Type::list:
+      return !list->empty();
   }
   return false;
 }
 
 Slot to_slot(const Value& value) {
   switch (value.type()) {
-    case Value::Type::boolean: return Slot(value.as_bool());
-    case Value::Type::integer: return Slot(value.as_int());
-    case Value::Type::floating: return Slot(value.as_double());
-    case Value::Type::string: return Slot(&value.as_string());
-    case Value::Type::list: return Slot(&value.as_list());
+    case Value::Type::boolean:
+      return Slot(value.as_bool());
+    case Value::Type::integer:
+      return Slot(value.as_int());
+    case Value::Type::floating:
+      return Slot(value.as_double());
+    case Value::Type::string:
+      return Slot(&value.as_string());
+    case Value::Type::list:
+      return Slot(&value.as_list());
   }
   return {};
 }
 
 Value to_value(const Slot& slot) {
   switch (slot.type) {
-    case Value::Type::boolean: return slot.boolean;
-    case Value::Type::integer: return slot.integer;
-    case Value::Type::floating: return slot.floating;
-    case Value::Type::string: return *slot.string;
-    case Value::Type::list: return *slot.list;
+    case Value::Type::boolean:
+      return slot.boolean;
+    case Value::Type::integer:
+      return slot.integer;
+    case Value::Type::floating:
+      return slot.floating;
+    case Value::Type::string:
+      return *slot.string;
+    case Value::Type::list:
+      return *slot.list;
   }
   return {};
 }
 
 Fault Machine::check(const Step& step, Fault fault) {
   switch (fault) {
-    case Fault::none: return fault;
-    case Fault::division_by_zero: return fail(step, fault, "division by zero");
-    case Fault::overflow: return fail(step, fault, "the result is too large for a 64-bit number");
-    default: return fail(step, fault, "the result is not a real number");
+    case Fault::none:
+      return fault;
+    case Fault::division_by_zero:
+      return fail(step, fault, "division by zero");
+    case Fault::overflow:
+      return fail(step, fault, "the result is too large for a 64-bit number");
+    default:
+      return fail(step, fault, "the result is not a real number");
   }
 }
 
@@ -114,11 +145,21 @@ Fault Machine::integer_operation(const Step& step, std::int64_t a, std::int64_t 
   double floating = 0;
   Fault fault = Fault::none;
   switch (step.instruction) {
-    case Instruction::add: fault = arithmetic::add(a, b, integer); break;
-    case Instruction::subtract: fault = arithmetic::subtract(a, b, integer); break;
-    case Instruction::multiply: fault = arithmetic::multiply(a, b, integer); break;
-    case Instruction::floor_divide: fault = arithmetic::floor_divide(a, b, integer); break;
-    case Instruction::modulo: fault = arithmetic::modulo(a, b, integer); break;
+    case Instruction::add:
+      fault = arithmetic::add(a, b, integer);
+      break;
+    case Instruction::subtract:
+      fault = arithmetic::subtract(a, b, integer);
+      break;
+    case Instruction::multiply:
+      fault = arithmetic::multiply(a, b, integer);
+      break;
+    case Instruction::floor_divide:
+      fault = arithmetic::floor_divide(a, b, integer);
+      break;
+    case Instruction::modulo:
+      fault = arithmetic::modulo(a, b, integer);
+      break;
     case Instruction::divide:
       fault = arithmetic::divide(a, b, floating);
       target = Slot(floating);
@@ -139,13 +180,27 @@ Fault Machine::float_operation(const Step& step, double a, double b, Slot& targe
   double result = 0;
   Fault fault = Fault::none;
   switch (step.instruction) {
-    case Instruction::add: result = a + b; break;
-    case Instruction::subtract: result = a - b; break;
-    case Instruction::multiply: result = a * b; break;
-    case Instruction::divide: fault = arithmetic::divide(a, b, result); break;
-    case Instruction::floor_divide: fault = arithmetic::floor_divide(a, b, result); break;
-    case Instruction::modulo: fault = arithmetic::modulo(a, b, result); break;
-    default: fault = arithmetic::power(a, b, result); break;
+    case Instruction::add:
+      result = a + b;
+      break;
+    case Instruction::subtract:
+      result = a - b;
+      break;
+    case Instruction::multiply:
+      result = a * b;
+      break;
+    case Instruction::divide:
+      fault = arithmetic::divide(a, b, result);
+      break;
+    case Instruction::floor_divide:
+      fault = arithmetic::floor_divide(a, b, result);
+      break;
+    case Instruction::modulo:
+      fault = arithmetic::modulo(a, b, result);
+      break;
+    default:
+      fault = arithmetic::power(a, b, result);
+      break;
   }
   target = Slot(result);
   return check(step, fault);
@@ -198,7 +253,8 @@ Fault Machine::equal(const Step& step, const Slot& a, const Slot& b, bool& resul
   if (!result) return Fault::none;
   if (const Fault fault = work(step, first.size()); fault != Fault::none) return fault;
   for (std::size_t i = 0; i < first.size() && result; ++i) {
-    if (const Fault fault = equal(step, to_slot(first[i]), to_slot(second[i]), result); fault != Fault::none) return fault;
+    if (const Fault fault = equal(step, to_slot(first[i]), to_slot(second[i]), result); fault != Fault::none)
+      return fault;
   }
   return Fault::none;
 }
@@ -326,8 +382,7 @@ Fault Machine::unary(const Step& step, const Slot& a, Slot& target) {
     return Fault::none;
   }
   std::int64_t result = a.as_int();
-  const Fault fault =
-      step.instruction == Instruction::negate ? arithmetic::negate(a.as_int(), result) : Fault::none;
+  const Fault fault = step.instruction == Instruction::negate ? arithmetic::negate(a.as_int(), result) : Fault::none;
   target = Slot(result);
   return check(step, fault);
 }
@@ -385,13 +440,26 @@ inline bool quick(Instruction instruction, const Slot& a, const Slot& b, Slot& t
     case Instruction::modulo:
       if (arithmetic::modulo(x, y, result) != Fault::none) return false;
       break;
-    case Instruction::equal: target = Slot(x == y); return true;
-    case Instruction::not_equal: target = Slot(x != y); return true;
-    case Instruction::less: target = Slot(x < y); return true;
-    case Instruction::less_equal: target = Slot(x <= y); return true;
-    case Instruction::greater: target = Slot(x > y); return true;
-    case Instruction::greater_equal: target = Slot(x >= y); return true;
-    default: return false;
+    case Instruction::equal:
+      target = Slot(x == y);
+      return true;
+    case Instruction::not_equal:
+      target = Slot(x != y);
+      return true;
+    case Instruction::less:
+      target = Slot(x < y);
+      return true;
+    case Instruction::less_equal:
+      target = Slot(x <= y);
+      return true;
+    case Instruction::greater:
+      target = Slot(x > y);
+      return true;
+    case Instruction::greater_equal:
+      target = Slot(x >= y);
+      return true;
+    default:
+      return false;
   }
   target = Slot(result);
   return true;
@@ -406,21 +474,35 @@ Fault Machine::run(const Program::Code& code, Slot* registers, Slot& result) {
     Slot& target = registers[step->target];
     Fault fault = Fault::none;
     switch (step->instruction) {
-      case Instruction::finish: result = a; return Fault::none;
-      case Instruction::jump: step = steps + step->b - 1; continue;
+      case Instruction::finish:
+        result = a;
+        return Fault::none;
+      case Instruction::jump:
+        step = steps + step->b - 1;
+        continue;
       case Instruction::jump_if_false:
         if (!a.truthy()) step = steps + step->b - 1;
         continue;
       case Instruction::jump_if_true:
         if (a.truthy()) step = steps + step->b - 1;
         continue;
-      case Instruction::move: target = a; continue;
+      case Instruction::move:
+        target = a;
+        continue;
       case Instruction::plus:
       case Instruction::negate:
-      case Instruction::logical_not: fault = unary(*step, a, target); break;
-      case Instruction::call: fault = call(*step, &a, target); break;
-      case Instruction::new_list: new_list(target); continue;
-      case Instruction::append: fault = append(*step, target, a); break;
+      case Instruction::logical_not:
+        fault = unary(*step, a, target);
+        break;
+      case Instruction::call:
+        fault = call(*step, &a, target);
+        break;
+      case Instruction::new_list:
+        new_list(target);
+        continue;
+      case Instruction::append:
+        fault = append(*step, target, a);
+        break;
       case Instruction::begin_iteration:
         fault = require_list(*step, a);
         target = a;

@@ -57,7 +57,8 @@ class Machine {
   /// Notes what is wrong; the reason is formatted only where somebody wants to know.
   template <typename... Arguments>
   Fault fail(const Step& step, Fault fault, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    if (details_ != nullptr) *details_ = {fault, step.column, fmt::format(format, std::forward<Arguments>(arguments)...)};
+    if (details_ != nullptr)
+      *details_ = {fault, step.column, fmt::format(format, std::forward<Arguments>(arguments)...)};
     return fault;
   }
   /// The same for the faults of arithmetic, which need no words of their own. `fault` may be none.

@@ -26,8 +26,8 @@ std::uint32_t distance(std::string_view a, std::string_view b) {
   for (std::size_t i = 1; i <= a.size(); ++i) {
     row[0] = static_cast<std::uint32_t>(i) * edit_cost;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({last[j] + edit_cost, row[j - 1] + edit_cost,
-                         last[j - 1] + replacement_cost(a[i - 1], b[j - 1])});
+      row[j] =
+          std::min({last[j] + edit_cost, row[j - 1] + edit_cost, last[j - 1] + replacement_cost(a[i - 1], b[j - 1])});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
         row[j] = std::min(row[j], before_last[j - 2] + edit_cost);
       }

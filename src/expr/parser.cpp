@@ -26,9 +26,9 @@ constexpr std::uint32_t deepest_nesting = 200;
 constexpr std::uint32_t deepest_tree = 1000;
 constexpr std::size_t longest_text = std::size_t{1} << 20;
 
-constexpr std::array<std::string_view, 17> function_names = {"range", "len",   "min",  "max",   "sum",  "abs",
-                                                             "all",   "any",   "int",  "float", "round", "ceil",
-                                                             "floor", "sqrt",  "log2", "log",   "list"};
+constexpr std::array<std::string_view, 17> function_names = {"range", "len",  "min",  "max",   "sum",   "abs",
+                                                             "all",   "any",  "int",  "float", "round", "ceil",
+                                                             "floor", "sqrt", "log2", "log",   "list"};
 constexpr std::array<std::string_view, 5> math_functions = {"ceil", "floor", "sqrt", "log2", "log"};
 
 /// How many arguments each function takes.
@@ -39,13 +39,18 @@ constexpr std::size_t any_number = std::numeric_limits<std::size_t>::max();
 
 Arity arity(ast::Function function) {
   switch (function) {
-    case ast::Function::range: return {1, 3};
+    case ast::Function::range:
+      return {1, 3};
     case ast::Function::min:
-    case ast::Function::max: return {1, any_number};
+    case ast::Function::max:
+      return {1, any_number};
     case ast::Function::round:
-    case ast::Function::log: return {1, 2};
-    case ast::Function::list: return {0, 1};
-    default: return {1, 1};
+    case ast::Function::log:
+      return {1, 2};
+    case ast::Function::list:
+      return {0, 1};
+    default:
+      return {1, 1};
   }
 }
 
@@ -70,10 +75,8 @@ constexpr std::array<SymbolOperation, 6> comparison_operations = {{{"==", Operat
                                                                    {">", Operation::greater},
                                                                    {">=", Operation::greater_equal}}};
 constexpr std::array<SymbolOperation, 2> sum_operations = {{{"+", Operation::add}, {"-", Operation::subtract}}};
-constexpr std::array<SymbolOperation, 4> product_operations = {{{"*", Operation::multiply},
-                                                                {"/", Operation::divide},
-                                                                {"//", Operation::floor_divide},
-                                                                {"%", Operation::modulo}}};
+constexpr std::array<SymbolOperation, 4> product_operations = {
+    {{"*", Operation::multiply}, {"/", Operation::divide}, {"//", Operation::floor_divide}, {"%", Operation::modulo}}};
 
 class Parser {
  public:
@@ -334,8 +337,9 @@ class Parser {
       if (token().kind != TokenKind::name) fail("expected the name of a function after 'math.'");
       word = &tokens_[position_++];
       if (std::ranges::find(math_functions, word->text) == math_functions.end() || !at("(")) {
-        throw ExpressionError(text_, word->column,
-                              fmt::format("math.{} is not known; there are ceil, floor, sqrt, log2 and log", word->text));
+        throw ExpressionError(
+            text_, word->column,
+            fmt::format("math.{} is not known; there are ceil, floor, sqrt, log2 and log", word->text));
       }
     }
     if (at("(")) return call(*word);
@@ -393,8 +397,8 @@ class Resolver {
  public:
   /// What a subtree refers to outside itself.
   struct Uses {
-    bool free = false;                                    ///< a free name
-    int outermost = std::numeric_limits<int>::max();      ///< the smallest number of a comprehension variable
+    bool free = false;                                ///< a free name
+    int outermost = std::numeric_limits<int>::max();  ///< the smallest number of a comprehension variable
 
     void add(const Uses& other) {
       free = free || other.free;
@@ -462,7 +466,7 @@ class Resolver {
 
 namespace ast {
 std::string_view to_string(Operation operation) {
-  constexpr std::array<std::string_view, 18> texts = {"+",  "-",  "*", "/",  "//", "%",  "**", "+",      "-",
+  constexpr std::array<std::string_view, 18> texts = {"+",   "-",  "*",  "/", "//", "%", "**", "+",  "-",
                                                       "not", "==", "!=", "<", "<=", ">", ">=", "in", "not in"};
   return texts[static_cast<std::size_t>(operation)];
 }

@@ -48,20 +48,40 @@ Value to_value(const Slot& slot);
 
 enum class Instruction : std::uint8_t {
   // target = a OP b
-  add, subtract, multiply, divide, floor_divide, modulo, power,
-  equal, not_equal, less, less_equal, greater, greater_equal, in, not_in,
+  add,
+  subtract,
+  multiply,
+  divide,
+  floor_divide,
+  modulo,
+  power,
+  equal,
+  not_equal,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  in,
+  not_in,
   subscript,
   // target = OP a
-  plus, negate, logical_not, move,
+  plus,
+  negate,
+  logical_not,
+  move,
   // jumps to b
-  jump, jump_if_false, jump_if_true,
+  jump,
+  jump_if_false,
+  jump_if_true,
   // target = function(registers a .. a + b - 1)
   call,
   // target = an empty list; list in target += a
-  new_list, append,
+  new_list,
+  append,
   // begin: registers target, target + 1 = the list a and the position in it.
   // next: target = the next element of the iteration in registers a, a + 1; jumps to b at its end
-  begin_iteration, next_iteration,
+  begin_iteration,
+  next_iteration,
   // the result is a
   finish
 };

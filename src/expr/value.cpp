@@ -35,22 +35,32 @@ std::string quoted(const std::string& text) {
 
 bool Value::truthy() const {
   switch (type()) {
-    case Type::boolean: return as_bool();
-    case Type::integer: return as_int() != 0;
-    case Type::floating: return as_double() != 0;
-    case Type::string: return !as_string().empty();
-    case Type::list: return !as_list().empty();
+    case Type::boolean:
+      return as_bool();
+    case Type::integer:
+      return as_int() != 0;
+    case Type::floating:
+      return as_double() != 0;
+    case Type::string:
+      return !as_string().empty();
+    case Type::list:
+      return !as_list().empty();
   }
   return false;
 }
 
 std::string Value::str() const {
   switch (type()) {
-    case Type::boolean: return as_bool() ? "True" : "False";
-    case Type::integer: return fmt::format("{}", as_int());
-    case Type::floating: return float_text(as_double());
-    case Type::string: return as_string();
-    case Type::list: break;
+    case Type::boolean:
+      return as_bool() ? "True" : "False";
+    case Type::integer:
+      return fmt::format("{}", as_int());
+    case Type::floating:
+      return float_text(as_double());
+    case Type::string:
+      return as_string();
+    case Type::list:
+      break;
   }
   std::string result = "[";
   for (const Value& element : as_list()) {
@@ -62,11 +72,16 @@ std::string Value::str() const {
 
 std::string_view Value::type_name() const noexcept {
   switch (type()) {
-    case Type::boolean: return "bool";
-    case Type::integer: return "int";
-    case Type::floating: return "float";
-    case Type::string: return "str";
-    case Type::list: return "list";
+    case Type::boolean:
+      return "bool";
+    case Type::integer:
+      return "int";
+    case Type::floating:
+      return "float";
+    case Type::string:
+      return "str";
+    case Type::list:
+      return "list";
   }
   return "";
 }

@@ -16,12 +16,12 @@ class Value {
   using List = std::vector<Value>;
 
   Value() : data_(std::int64_t{0}) {}
-  Value(bool value) : data_(value) {}                                // NOLINT(google-explicit-constructor)
-  Value(int value) : data_(std::int64_t{value}) {}                   // NOLINT(google-explicit-constructor)
-  Value(std::int64_t value) : data_(value) {}                        // NOLINT(google-explicit-constructor)
-  Value(double value) : data_(value) {}                              // NOLINT(google-explicit-constructor)
-  Value(std::string value) : data_(std::move(value)) {}              // NOLINT(google-explicit-constructor)
-  Value(const char* value) : data_(std::string(value)) {}            // NOLINT(google-explicit-constructor)
+  Value(bool value) : data_(value) {}                                           // NOLINT(google-explicit-constructor)
+  Value(int value) : data_(std::int64_t{value}) {}                              // NOLINT(google-explicit-constructor)
+  Value(std::int64_t value) : data_(value) {}                                   // NOLINT(google-explicit-constructor)
+  Value(double value) : data_(value) {}                                         // NOLINT(google-explicit-constructor)
+  Value(std::string value) : data_(std::move(value)) {}                         // NOLINT(google-explicit-constructor)
+  Value(const char* value) : data_(std::string(value)) {}                       // NOLINT(google-explicit-constructor)
   Value(List value) : data_(std::make_shared<const List>(std::move(value))) {}  // NOLINT(google-explicit-constructor)
 
   enum class Type : std::uint8_t { boolean, integer, floating, string, list };
@@ -37,8 +37,12 @@ class Value {
 
   /// The value itself; the caller has checked the type. as_int also takes booleans, as_double any number.
   [[nodiscard]] bool as_bool() const { return std::get<bool>(data_); }
-  [[nodiscard]] std::int64_t as_int() const { return is_bool() ? std::int64_t{as_bool()} : std::get<std::int64_t>(data_); }
-  [[nodiscard]] double as_double() const { return is_float() ? std::get<double>(data_) : static_cast<double>(as_int()); }
+  [[nodiscard]] std::int64_t as_int() const {
+    return is_bool() ? std::int64_t{as_bool()} : std::get<std::int64_t>(data_);
+  }
+  [[nodiscard]] double as_double() const {
+    return is_float() ? std::get<double>(data_) : static_cast<double>(as_int());
+  }
   [[nodiscard]] const std::string& as_string() const { return std::get<std::string>(data_); }
   [[nodiscard]] const List& as_list() const { return *std::get<std::shared_ptr<const List>>(data_); }
 

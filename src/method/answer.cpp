@@ -48,7 +48,8 @@ ConstraintSet::Bests MethodAnswer::bests() const {
   return bests;
 }
 
-/// As the method chose it: by what it was told, which is worse where a condition was missed by the best values until then.
+/// As the method chose it: by what it was told, which is worse where a condition was missed by the best values until
+/// then.
 std::optional<std::string> MethodAnswer::chosen_variant() const {
   const Objective& first = method_.first_for_time ? speed_ : efficiency_;
   auto known = constraints_.none_yet();

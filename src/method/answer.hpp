@@ -12,8 +12,9 @@
 namespace wattune {
 
 /// Told the evaluations of a run in their order, says at any time which is the method's answer: the fastest, the most
-/// efficient, or, of methods in two steps, the most efficient one of the variant that was best at the settings where the
-/// run began; each of those that meet the conditions. A configuration that is measured again in tier `final` counts by that.
+/// efficient, or, of methods in two steps, the most efficient one of the variant that was best at the settings where
+/// the run began; each of those that meet the conditions. A configuration that is measured again in tier `final` counts
+/// by that.
 class MethodAnswer {
  public:
   /// @param setup whose objectives and kinds count
@@ -41,7 +42,8 @@ class MethodAnswer {
   [[nodiscard]] double final_cost(const Row& row) const { return method_.for_time ? row.speed : row.efficiency; }
   [[nodiscard]] ConstraintSet::Bests bests() const;
   [[nodiscard]] std::vector<const Row*> rows_in_question() const;
-  /// The variant that the first step chose, which had been told what the search had found; nothing where nothing succeeded.
+  /// The variant that the first step chose, which had been told what the search had found; nothing where nothing
+  /// succeeded.
   [[nodiscard]] std::optional<std::string> chosen_variant() const;
 
   const MethodDescription& method_;

@@ -14,13 +14,14 @@ namespace wattune {
 SettingAxes::SettingAxes(const std::vector<Parameter>& parameters, const std::vector<ParameterKind>& kinds) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const Parameter& parameter = parameters[i];
-    const bool is_setting = kinds.empty() ? parameter.name.starts_with("nvml_") : kinds[i] == ParameterKind::device_setting;
+    const bool is_setting =
+        kinds.empty() ? parameter.name.starts_with("nvml_") : kinds[i] == ParameterKind::device_setting;
     if (!is_setting) continue;
     std::vector<double> values;
     for (const Value& value : parameter.values) {
       if (!value.is_number()) {
-        throw UsageError(fmt::format("parameter '{}' is a device setting, and its value {} is no number", parameter.name,
-                                     value.str()));
+        throw UsageError(fmt::format("parameter '{}' is a device setting, and its value {} is no number",
+                                     parameter.name, value.str()));
       }
       values.push_back(value.as_double());
     }
@@ -70,9 +71,13 @@ SettingPoint SettingAxes::nearest(std::optional<std::size_t> axis, double value)
   return settings;
 }
 
-SettingPoint SettingAxes::at(double main_value) const { return nearest(main_, main_value); }
+SettingPoint SettingAxes::at(double main_value) const {
+  return nearest(main_, main_value);
+}
 
-SettingPoint SettingAxes::at_clock(double mhz) const { return nearest(axis_named(parameter_of(Setting::sm_clock)), mhz); }
+SettingPoint SettingAxes::at_clock(double mhz) const {
+  return nearest(axis_named(parameter_of(Setting::sm_clock)), mhz);
+}
 
 std::optional<std::size_t> SettingAxes::axis_named(std::string_view parameter) const {
   const auto found = std::ranges::find(names_, parameter);

@@ -22,8 +22,8 @@ class SettingAxes {
   /// Positions of the axes among the parameters. Empty: the space has no settings.
   [[nodiscard]] const std::vector<std::size_t>& places() const { return places_; }
   [[nodiscard]] bool empty() const { return places_.empty(); }
-  /// The axis along which energy is steered: the SM clock, else the power limit, else the memory clock; of those with more
-  /// than one value. Its position in places().
+  /// The axis along which energy is steered: the SM clock, else the power limit, else the memory clock; of those with
+  /// more than one value. Its position in places().
   [[nodiscard]] std::optional<std::size_t> main() const { return main_; }
   /// Values of an axis by position: MHz or W.
   [[nodiscard]] const std::vector<double>& values(std::size_t axis) const { return values_[axis]; }

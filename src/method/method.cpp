@@ -39,10 +39,13 @@ std::unique_ptr<Strategy> make_race_then_clocks(MethodInputs inputs) {
 
 std::unique_ptr<Strategy> make_energy_then_clocks(MethodInputs inputs) {
   if (!inputs.axes.axis_named(parameter_of(Setting::sm_clock))) {
-    throw UsageError("method energy-to-solution+clocks begins at the base clock, and the space has no SM clocks (nvml_gr_clock)");
+    throw UsageError(
+        "method energy-to-solution+clocks begins at the base clock, and the space has no SM clocks (nvml_gr_clock)");
   }
   if (!inputs.setup.base_clock) {
-    throw UsageError("method energy-to-solution+clocks begins at the base clock, which is not known here; name it with --base-clock MHZ");
+    throw UsageError(
+        "method energy-to-solution+clocks begins at the base clock, which is not known here; name it with --base-clock "
+        "MHZ");
   }
   const Objective efficiency = inputs.setup.efficiency;
   const SettingPoint base = inputs.axes.at_clock(*inputs.setup.base_clock);
@@ -50,7 +53,8 @@ std::unique_ptr<Strategy> make_energy_then_clocks(MethodInputs inputs) {
 }
 
 std::unique_ptr<Strategy> make_steered(MethodInputs inputs) {
-  return inputs.setup.clocks_are_chosen ? make_energy_to_solution(std::move(inputs)) : make_model_steered(std::move(inputs));
+  return inputs.setup.clocks_are_chosen ? make_energy_to_solution(std::move(inputs))
+                                        : make_model_steered(std::move(inputs));
 }
 
 /// With a single combination of settings there is nothing to carry.
@@ -70,14 +74,17 @@ MethodEntry entry(std::string name, std::string summary, NeedOfSettings need, Ma
 const std::vector<MethodEntry>& entries() {
   static const std::vector<MethodEntry> all = [] {
     using enum NeedOfSettings;
-    MethodEntry race = entry("race-to-idle", "the fastest configuration over all clocks searched", none, &make_race_to_idle);
+    MethodEntry race =
+        entry("race-to-idle", "the fastest configuration over all clocks searched", none, &make_race_to_idle);
     race.description.for_time = true;
-    MethodEntry race_then_clocks = entry("race-to-idle+clocks", "the fastest at maximum clock, then its clock of least energy",
-                                         settings, &make_race_then_clocks);
+    MethodEntry race_then_clocks =
+        entry("race-to-idle+clocks", "the fastest at maximum clock, then its clock of least energy", settings,
+              &make_race_then_clocks);
     race_then_clocks.description.is_two_step = true;
     race_then_clocks.description.first_for_time = true;
-    MethodEntry energy_then_clocks = entry("energy-to-solution+clocks", "least energy at base clock, then its clock of least energy",
-                                           settings, &make_energy_then_clocks);
+    MethodEntry energy_then_clocks =
+        entry("energy-to-solution+clocks", "least energy at base clock, then its clock of least energy", settings,
+              &make_energy_then_clocks);
     energy_then_clocks.description.is_two_step = true;
     energy_then_clocks.description.at_base_clock = true;
     return std::vector<MethodEntry>{
@@ -85,10 +92,12 @@ const std::vector<MethodEntry>& entries() {
         entry("energy-at-max", "least energy at maximum clock", none, &make_energy_at_max),
         std::move(race_then_clocks),
         std::move(energy_then_clocks),
-        entry("energy-to-solution", "least energy over configurations and clocks together", settings, &make_energy_to_solution),
-        entry("model-steered", "the same at the clocks that a power-frequency model recommends", settings, &make_steered),
-        entry("two-clock", "least energy at maximum clock and at a predicted one, the best carried to other clocks", settings,
-              &make_two_clock_or_one),
+        entry("energy-to-solution", "least energy over configurations and clocks together", settings,
+              &make_energy_to_solution),
+        entry("model-steered", "the same at the clocks that a power-frequency model recommends", settings,
+              &make_steered),
+        entry("two-clock", "least energy at maximum clock and at a predicted one, the best carried to other clocks",
+              settings, &make_two_clock_or_one),
     };
   }();
   return all;
@@ -114,14 +123,18 @@ const std::vector<MethodDescription>& method_descriptions() {
   return descriptions;
 }
 
-const MethodDescription& method_named(const std::string& name) { return entry_named(name).description; }
+const MethodDescription& method_named(const std::string& name) {
+  return entry_named(name).description;
+}
 
 std::unique_ptr<Strategy> make_method(const std::string& name, const SearchSpace& space, std::uint64_t seed,
                                       const MethodSetup& setup) {
   const MethodEntry& entry = entry_named(name);
   SettingAxes axes(space.parameters(), setup.kinds);
   if (axes.empty() && entry.description.need == NeedOfSettings::settings) {
-    throw UsageError(fmt::format("method {} searches clocks, and there are none in this space (nvml_gr_clock, nvml_mem_clock, nvml_pwr_limit)", name));
+    throw UsageError(fmt::format(
+        "method {} searches clocks, and there are none in this space (nvml_gr_clock, nvml_mem_clock, nvml_pwr_limit)",
+        name));
   }
   return entry.make({space, seed, setup, std::move(axes)});
 }

@@ -1,7 +1,8 @@
 #pragma once
-// Tuning methods: what is searched at which clocks, and in which order. A method is a strategy over the whole space, code
-// and device settings alike, that works in stages; each stage is a search of a strategy of strategy/ in a part of the
-// space, or a few configurations that it names. So a method serves live tuning, replay and resumed runs as any strategy.
+// Tuning methods: what is searched at which clocks, and in which order. A method is a strategy over the whole space,
+// code and device settings alike, that works in stages; each stage is a search of a strategy of strategy/ in a part of
+// the space, or a few configurations that it names. So a method serves live tuning, replay and resumed runs as any
+// strategy.
 
 #include <memory>
 #include <optional>
@@ -41,8 +42,8 @@ struct MethodSetup {
   std::vector<ParameterKind> kinds;  ///< as in StrategySetup
   std::string strategy = "auto";     ///< that searches within stages
   StrategyOptions options;           ///< of that strategy
-  /// The evaluations and the seconds that the run may take, by which stages share them. What is not known is not limited,
-  /// and stages then end when they have tried everything.
+  /// The evaluations and the seconds that the run may take, by which stages share them. What is not known is not
+  /// limited, and stages then end when they have tried everything.
   std::optional<std::size_t> evaluations;
   std::optional<double> seconds;
   std::optional<double> base_clock;  ///< MHz
@@ -50,8 +51,8 @@ struct MethodSetup {
   bool clocks_are_chosen = false;
 };
 
-/// @param name one of method_descriptions(). The space must outlive the method. A space without device settings stands for
-/// the device's own ones.
+/// @param name one of method_descriptions(). The space must outlive the method. A space without device settings stands
+/// for the device's own ones.
 /// @throws UsageError for an unknown name, for a strategy's unknown name or option, and where the space lacks what the
 /// method needs: clocks, or configurations at the base or maximum clock.
 std::unique_ptr<Strategy> make_method(const std::string& name, const SearchSpace& space, std::uint64_t seed,

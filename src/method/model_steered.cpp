@@ -37,8 +37,11 @@ class ModelSteered : public StagedMethod {
         step_ = Step::clocks;
         if (auto stage = more_clocks()) return stage;
         [[fallthrough]];
-      case Step::clocks: step_ = Step::search; return recommended();
-      case Step::search: return nullptr;
+      case Step::clocks:
+        step_ = Step::search;
+        return recommended();
+      case Step::search:
+        return nullptr;
     }
     return nullptr;
   }
@@ -125,7 +128,8 @@ std::optional<PowerSample> power_sample_of(const Evaluation& evaluation, double 
   return sample;
 }
 
-std::vector<double> recommended_clocks(const std::vector<PowerSample>& samples, const std::vector<double>& requested_mhz) {
+std::vector<double> recommended_clocks(const std::vector<PowerSample>& samples,
+                                       const std::vector<double>& requested_mhz) {
   std::set<double> distinct;
   for (const auto& sample : samples) distinct.insert(sample.clock_hz);
   if (distinct.size() < least_clocks(PowerForm::free, false)) return requested_mhz;
@@ -136,7 +140,8 @@ std::vector<double> recommended_clocks(const std::vector<PowerSample>& samples, 
   const double optimum = most_efficient_clock(fit.model, supported);
   std::vector<double> clocks;
   for (const double clock : choose_clocks(supported, optimum, steered_width, steered_count).clocks) {
-    const auto same = std::ranges::min_element(requested_mhz, {}, [&](double each) { return std::abs(each * hz_per_mhz - clock); });
+    const auto same =
+        std::ranges::min_element(requested_mhz, {}, [&](double each) { return std::abs(each * hz_per_mhz - clock); });
     clocks.push_back(*same);
   }
   return clocks;

@@ -33,7 +33,8 @@ SearchStage::SearchStage(Subspace subspace, const std::string& strategy, std::ui
 std::optional<Point> SearchStage::ask(const History& history) {
   const auto& entries = history.entries();
   for (; seen_ < entries.size(); ++seen_) {
-    if (const auto point = subspace_->from_whole(entries[seen_].point)) strategy_->tell(*point, entries[seen_].evaluation);
+    if (const auto point = subspace_->from_whole(entries[seen_].point))
+      strategy_->tell(*point, entries[seen_].evaluation);
   }
   const auto points = strategy_->ask(1);
   if (points.empty()) return std::nullopt;
@@ -46,7 +47,8 @@ TopSearch::TopSearch(const MethodInputs& inputs) : inputs_(inputs) {
   fails_ = values_;
   const auto maximum = Subspace::at_settings(inputs.space, inputs.axes, {inputs.axes.maximum()});
   if (maximum.space().size() == 0) {
-    throw UsageError(fmt::format("no configuration is valid {}, where the method begins", inputs.axes.text(inputs.axes.maximum())));
+    throw UsageError(
+        fmt::format("no configuration is valid {}, where the method begins", inputs.axes.text(inputs.axes.maximum())));
   }
   for (const Count index : maximum.space().latin_hypercube_sample(variants_tried, inputs.seed)) {
     variants_.push_back(maximum.to_whole(maximum.space().point(index)));
@@ -87,7 +89,9 @@ void TopSearch::learn(bool works) {
   }
 }
 
-SettingPoint TopSearch::top() const { return works_ ? settings_at(*works_) : inputs_.axes.maximum(); }
+SettingPoint TopSearch::top() const {
+  return works_ ? settings_at(*works_) : inputs_.axes.maximum();
+}
 
 StagedMethod::StagedMethod(MethodInputs inputs, bool from_top) : inputs_(std::move(inputs)), record_(inputs_.space) {
   if (from_top) top_search_.emplace(inputs_);
@@ -138,7 +142,8 @@ std::shared_ptr<Stage> StagedMethod::search(Subspace subspace, const Objective& 
   return search(std::move(subspace), objective, inputs_.setup.options);
 }
 
-std::shared_ptr<Stage> StagedMethod::search(Subspace subspace, const Objective& objective, StrategyOptions options) const {
+std::shared_ptr<Stage> StagedMethod::search(Subspace subspace, const Objective& objective,
+                                            StrategyOptions options) const {
   StrategySetup setup;
   setup.objectives = {objective};
   setup.kinds = inputs_.setup.kinds;

@@ -73,9 +73,9 @@ struct MethodInputs {
   SettingAxes axes;
 };
 
-/// Finds the greatest value of the main setting at which the device works: a clock that it does not reach fails, whatever
-/// runs. One evaluation tells where the greatest value works; else a variant that works at a middle value is tried at
-/// values between.
+/// Finds the greatest value of the main setting at which the device works: a clock that it does not reach fails,
+/// whatever runs. One evaluation tells where the greatest value works; else a variant that works at a middle value is
+/// tried at values between.
 class TopSearch {
  public:
   /// @param inputs must outlive this object. @throws UsageError where no configuration is valid at the greatest values.
@@ -94,9 +94,9 @@ class TopSearch {
   const MethodInputs& inputs_;
   std::vector<Point> variants_;  ///< to try, the first one first
   std::size_t variant_ = 0;
-  std::size_t values_ = 1;             ///< of the main axis
-  std::optional<std::size_t> works_;   ///< the greatest rank that is known to work
-  std::size_t fails_ = 1;              ///< the least that is known not to; values_: none
+  std::size_t values_ = 1;            ///< of the main axis
+  std::optional<std::size_t> works_;  ///< the greatest rank that is known to work
+  std::size_t fails_ = 1;             ///< the least that is known not to; values_: none
 };
 
 /// A stage begins when everything that was proposed before it has been told, so that it depends on results alone.
@@ -126,11 +126,12 @@ class StagedMethod : public Strategy {
   /// A search for an objective in a part of the space.
   [[nodiscard]] std::shared_ptr<Stage> search(Subspace subspace, const Objective& objective) const;
   /// @param options of the strategy, in place of those of the setup
-  [[nodiscard]] std::shared_ptr<Stage> search(Subspace subspace, const Objective& objective, StrategyOptions options) const;
+  [[nodiscard]] std::shared_ptr<Stage> search(Subspace subspace, const Objective& objective,
+                                              StrategyOptions options) const;
   /// At one combination of settings. @throws UsageError where no configuration is valid there.
   [[nodiscard]] std::shared_ptr<Stage> search_at(const SettingPoint& settings, const Objective& objective) const;
-  /// The best point told at these settings, one that meets the conditions of the run if there is one; nothing where none
-  /// succeeded.
+  /// The best point told at these settings, one that meets the conditions of the run if there is one; nothing where
+  /// none succeeded.
   [[nodiscard]] std::optional<Point> best_at(const SettingPoint& settings, const Objective& objective) const;
 
   const MethodInputs inputs_;

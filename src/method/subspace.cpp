@@ -8,13 +8,17 @@ namespace wattune {
 namespace {
 
 /// The space consists of points that were given one by one: a part of it cannot be had by its rules.
-bool is_listed(const SearchSpace& space) { return space.restrictions().empty() && space.size() != space.cartesian(); }
+bool is_listed(const SearchSpace& space) {
+  return space.restrictions().empty() && space.size() != space.cartesian();
+}
 
-std::vector<Parameter> parameters_at(const SearchSpace& whole, const std::vector<std::vector<std::uint32_t>>& positions) {
+std::vector<Parameter> parameters_at(const SearchSpace& whole,
+                                     const std::vector<std::vector<std::uint32_t>>& positions) {
   std::vector<Parameter> parameters;
   for (std::size_t i = 0; i < positions.size(); ++i) {
     Parameter parameter{whole.parameters()[i].name, {}};
-    for (const std::uint32_t position : positions[i]) parameter.values.push_back(whole.parameters()[i].values[position]);
+    for (const std::uint32_t position : positions[i])
+      parameter.values.push_back(whole.parameters()[i].values[position]);
     parameters.push_back(std::move(parameter));
   }
   return parameters;
@@ -45,7 +49,9 @@ Subspace::Subspace(const SearchSpace& whole, Positions positions, std::vector<Po
     : positions_(std::move(positions)),
       space_(SearchSpace::of_points(parameters_at(whole, positions_), std::move(points))) {}
 
-Subspace Subspace::all_of(const SearchSpace& whole) { return {all_positions(whole), whole}; }
+Subspace Subspace::all_of(const SearchSpace& whole) {
+  return {all_positions(whole), whole};
+}
 
 Subspace Subspace::at_settings(const SearchSpace& whole, const SettingAxes& axes,
                                const std::vector<SettingPoint>& settings) {

@@ -13,7 +13,8 @@ class Subspace {
  public:
   static Subspace all_of(const SearchSpace& whole);
   /// Configurations at these settings. @param settings different ones, not empty
-  static Subspace at_settings(const SearchSpace& whole, const SettingAxes& axes, const std::vector<SettingPoint>& settings);
+  static Subspace at_settings(const SearchSpace& whole, const SettingAxes& axes,
+                              const std::vector<SettingPoint>& settings);
   /// The configurations of these variants (the settings in them do not count) at all settings.
   static Subspace of_variants(const SearchSpace& whole, const SettingAxes& axes, const std::vector<Point>& variants);
 

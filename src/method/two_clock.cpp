@@ -21,8 +21,8 @@ constexpr std::size_t lowered = 2;
 /// After so many evaluations the best are carried for the first time, then whenever these have grown by `growth`.
 constexpr double first_carry = 50;
 constexpr double growth = 1.5;
-/// Strategies that begin with a sample begin with a small one, since the probed variants are known already; none to speak
-/// of where clocks join those that are searched.
+/// Strategies that begin with a sample begin with a small one, since the probed variants are known already; none to
+/// speak of where clocks join those that are searched.
 constexpr const char* sample_option = "initial";
 constexpr const char* first_sample = "10";
 constexpr const char* later_sample = "1";
@@ -34,7 +34,8 @@ constexpr double most_for_last_carry = 30;
 bool begins_with_sample(const std::string& strategy) {
   const auto& all = strategy_descriptions();
   const auto found = std::ranges::find(all, strategy, &StrategyDescription::name);
-  return found != all.end() && std::ranges::find(found->options, sample_option, &OptionDescription::name) != found->options.end();
+  return found != all.end() &&
+         std::ranges::find(found->options, sample_option, &OptionDescription::name) != found->options.end();
 }
 
 class TwoClock : public StagedMethod {
@@ -60,7 +61,9 @@ class TwoClock : public StagedMethod {
 
   std::shared_ptr<Stage> next_stage() override {
     switch (step_) {
-      case Step::begin: step_ = Step::probe; return probe();
+      case Step::begin:
+        step_ = Step::probe;
+        return probe();
       case Step::probe:
         step_ = Step::clocks;
         if (const auto stage = more_clocks()) return stage;
@@ -115,7 +118,8 @@ class TwoClock : public StagedMethod {
     std::vector<std::pair<double, double>> points;
     for (const auto& [point, evaluation] : history().entries()) {
       if (axes_.with(point, axes_.of(*variant_)) != *variant_) continue;
-      if (const double cost = positive_cost(evaluation); std::isfinite(cost)) points.emplace_back(main_value(point), cost);
+      if (const double cost = positive_cost(evaluation); std::isfinite(cost))
+        points.emplace_back(main_value(point), cost);
     }
     return points.empty() ? top() : axes_.at(clock_of_least_cost(points));
   }
@@ -124,7 +128,8 @@ class TwoClock : public StagedMethod {
     step_ = Step::search;
     std::vector<SettingPoint> settings(clocks_.begin(), clocks_.end());
     StrategyOptions options = inputs_.setup.options;
-    if (begins_with_sample(inputs_.setup.strategy)) options.try_emplace(sample_option, search_ ? later_sample : first_sample);
+    if (begins_with_sample(inputs_.setup.strategy))
+      options.try_emplace(sample_option, search_ ? later_sample : first_sample);
     search_ = search(Subspace::at_settings(inputs_.space, axes_, settings), inputs_.setup.efficiency, options);
     return search_;
   }
@@ -160,13 +165,15 @@ class TwoClock : public StagedMethod {
     for (const auto& entry : history().entries()) {
       if (!counts(entry.point)) continue;
       const double cost = cost_of(entry.evaluation, inputs_.setup.efficiency);
-      if (std::isfinite(cost) && (best == nullptr || cost < cost_of(best->evaluation, inputs_.setup.efficiency))) best = &entry;
+      if (std::isfinite(cost) && (best == nullptr || cost < cost_of(best->evaluation, inputs_.setup.efficiency)))
+        best = &entry;
     }
     return best;
   }
 
-  /// The best variants at the clocks that are searched, each beside its best clock so far: one step to either side, until
-  /// it is better than both; and some that promise much of lower clocks down from theirs, as long as that is better.
+  /// The best variants at the clocks that are searched, each beside its best clock so far: one step to either side,
+  /// until it is better than both; and some that promise much of lower clocks down from theirs, as long as that is
+  /// better.
   std::shared_ptr<Stage> carry() {
     last_carry_began_ = last_carry_began_ || is_near_end();
     // Others than those that this carrying began with wait for the next one.
@@ -193,12 +200,14 @@ class TwoClock : public StagedMethod {
   }
 
   /// A kernel's energy is its charge times the voltage, and the device's constant power times its time: the lower the
-  /// clock, the more time counts. So those that need little of both may be the best at clocks lower than the one at which
-  /// most variants are.
+  /// clock, the more time counts. So those that need little of both may be the best at clocks lower than the one at
+  /// which most variants are.
   [[nodiscard]] std::set<Point> variants_to_lower() const {
     return least_at_each_clock(
         lowered,
-        [&](const Evaluation& evaluation) { return positive_cost(evaluation) * cost_of(evaluation, inputs_.setup.speed); },
+        [&](const Evaluation& evaluation) {
+          return positive_cost(evaluation) * cost_of(evaluation, inputs_.setup.speed);
+        },
         [&](const Point& variant) {
           const auto below = below_best(variant);
           return below && history().find(*below) == nullptr;
@@ -206,7 +215,8 @@ class TwoClock : public StagedMethod {
   }
 
   /// The union of the variants of least cost at each clock that is searched.
-  [[nodiscard]] std::set<Point> least_at_each_clock(std::size_t count, const std::function<double(const Evaluation&)>& cost_at,
+  [[nodiscard]] std::set<Point> least_at_each_clock(std::size_t count,
+                                                    const std::function<double(const Evaluation&)>& cost_at,
                                                     const std::function<bool(const Point&)>& counts) const {
     std::set<Point> variants;
     for (const auto& settings : clocks_) {
@@ -246,8 +256,8 @@ class TwoClock : public StagedMethod {
     return points;
   }
 
-  /// The best point of a variant at the next lower clock that is searched, where there is one: there it can be compared with
-  /// others. Else at the clock below.
+  /// The best point of a variant at the next lower clock that is searched, where there is one: there it can be compared
+  /// with others. Else at the clock below.
   [[nodiscard]] std::optional<Point> below_best(const Point& variant) const {
     const History::Entry* best = best_entry_of(variant);
     if (best == nullptr) return std::nullopt;
@@ -257,7 +267,8 @@ class TwoClock : public StagedMethod {
     if (rank == 0) return std::nullopt;
     std::size_t below = rank - 1;
     for (std::size_t i = 0; i < rank; ++i) {
-      const bool is_searched = std::ranges::any_of(clocks_, [&](const SettingPoint& each) { return each[axis] == ascending[i]; });
+      const bool is_searched =
+          std::ranges::any_of(clocks_, [&](const SettingPoint& each) { return each[axis] == ascending[i]; });
       if (is_searched) below = i;
     }
     Point point = best->point;
@@ -278,9 +289,9 @@ class TwoClock : public StagedMethod {
   const SettingAxes& axes_;
   Step step_ = Step::begin;
   std::shared_ptr<Stage> search_;
-  std::optional<Point> variant_;    ///< the one whose clocks were probed
-  std::set<SettingPoint> clocks_;   ///< that configurations are searched at
-  std::set<Point> to_lower_;        ///< variants that are being carried to lower clocks
+  std::optional<Point> variant_;   ///< the one whose clocks were probed
+  std::set<SettingPoint> clocks_;  ///< that configurations are searched at
+  std::set<Point> to_lower_;       ///< variants that are being carried to lower clocks
   double next_carry_ = first_carry;
   bool last_carry_began_ = false;
   bool last_carried_ = false;
@@ -289,6 +300,8 @@ class TwoClock : public StagedMethod {
 
 }  // namespace
 
-std::unique_ptr<Strategy> make_two_clock(MethodInputs inputs) { return std::make_unique<TwoClock>(std::move(inputs)); }
+std::unique_ptr<Strategy> make_two_clock(MethodInputs inputs) {
+  return std::make_unique<TwoClock>(std::move(inputs));
+}
 
 }  // namespace wattune

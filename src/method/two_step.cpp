@@ -79,7 +79,8 @@ std::unique_ptr<Strategy> make_at_top(MethodInputs inputs, const Objective& obje
   return std::make_unique<OneStage>(std::move(inputs), true, objective);
 }
 
-std::unique_ptr<Strategy> make_two_step(MethodInputs inputs, const std::optional<SettingPoint>& settings, const Objective& objective) {
+std::unique_ptr<Strategy> make_two_step(MethodInputs inputs, const std::optional<SettingPoint>& settings,
+                                        const Objective& objective) {
   return std::make_unique<TwoStep>(std::move(inputs), settings, objective);
 }
 

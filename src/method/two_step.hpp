@@ -12,6 +12,7 @@ std::unique_ptr<Strategy> make_at_top(MethodInputs inputs, const Objective& obje
 
 /// The best variant at these settings by an objective, then its most efficient settings.
 /// @param settings nothing: the greatest ones
-std::unique_ptr<Strategy> make_two_step(MethodInputs inputs, const std::optional<SettingPoint>& settings, const Objective& objective);
+std::unique_ptr<Strategy> make_two_step(MethodInputs inputs, const std::optional<SettingPoint>& settings,
+                                        const Objective& objective);
 
 }  // namespace wattune

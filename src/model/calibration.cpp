@@ -132,7 +132,8 @@ Calibration calibration_from_json(const json& object) {
   for (const auto& clock : list_of(object, "supported_clocks_hz")) {
     const double value = clock.is_number() ? clock.get<double>() : 0;
     const double least = calibration.supported_clocks.empty() ? 0 : calibration.supported_clocks.back();
-    if (!(value > least && value < highest_clock)) throw UsageError("key 'supported_clocks_hz' must hold ascending clocks");
+    if (!(value > least && value < highest_clock))
+      throw UsageError("key 'supported_clocks_hz' must hold ascending clocks");
     calibration.supported_clocks.push_back(value);
   }
   calibration.compute = samples_from_json(object, "compute");
@@ -141,7 +142,9 @@ Calibration calibration_from_json(const json& object) {
   return calibration;
 }
 
-fs::path calibration_folder() { return kept_folder(kept_calibrations); }
+fs::path calibration_folder() {
+  return kept_folder(kept_calibrations);
+}
 
 fs::path save_calibration(const Calibration& calibration, const fs::path& folder) {
   return keep_json(kept_calibrations, folder, calibration.board, calibration.driver, to_json(calibration));
@@ -152,7 +155,8 @@ std::optional<KnownCalibration> find_calibration(const std::string& board, const
                                                  std::string* problem) {
   std::optional<KnownCalibration> best;
   const auto rank = [&](const Calibration& calibration) {
-    return std::tuple(calibration.board == board, calibration.board == board && calibration.driver == driver, calibration.made);
+    return std::tuple(calibration.board == board, calibration.board == board && calibration.driver == driver,
+                      calibration.made);
   };
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {

@@ -33,7 +33,8 @@ struct Calibration {
 
   /// The power model of the board: of the computing kernel. @throws UsageError as fit_power_model().
   [[nodiscard]] PowerFit fit(PowerForm form = PowerForm::free) const;
-  /// Those of the supported clocks that were reached: a power limit or the board's highest voltage may lie below the rest.
+  /// Those of the supported clocks that were reached: a power limit or the board's highest voltage may lie below the
+  /// rest.
   [[nodiscard]] std::vector<double> reachable_clocks() const;
 };
 
@@ -51,8 +52,8 @@ Calibration calibration_from_json(const nlohmann::json& json);
 std::filesystem::path calibration_folder();
 /// @return the file. @throws RunError where it cannot be written.
 std::filesystem::path save_calibration(const Calibration& calibration, const std::filesystem::path& folder);
-/// That of this board and driver, else the latest of this board, else the latest of a board of the same model that is as
-/// simulated. Files that are damaged, or from which no model can be fitted, count as if they were not there.
+/// That of this board and driver, else the latest of this board, else the latest of a board of the same model that is
+/// as simulated. Files that are damaged, or from which no model can be fitted, count as if they were not there.
 /// @param problem what to tell a user where that is so of the one of this board and driver; stays as it is otherwise
 std::optional<KnownCalibration> find_calibration(const std::string& board, const std::string& driver,
                                                  const std::string& name, bool simulated,

@@ -103,7 +103,8 @@ CappedSolution solve_uncapped(std::span<const CappedRow> rows, std::size_t colum
 
 CappedSolution solve_capped(std::span<const CappedRow> rows, std::size_t columns, std::size_t least_capped) {
   // Where a limit on the last row alone would be no worse, nothing that misses the capped rows by more can be best.
-  const double bound = least_capped > 1 ? std::numeric_limits<double>::infinity() : solve_uncapped(rows, columns).residual * (1 + 1e-9);
+  const double bound =
+      least_capped > 1 ? std::numeric_limits<double>::infinity() : solve_uncapped(rows, columns).residual * (1 + 1e-9);
   double tail_sum = 0;
   double tail_squares = 0;
   for (const auto& row : rows) {

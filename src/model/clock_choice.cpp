@@ -9,7 +9,8 @@ namespace {
 
 /// The element nearest to a value.
 double nearest(std::span<const double> values, double value) {
-  return *std::min_element(values.begin(), values.end(), [&](double a, double b) { return std::fabs(a - value) < std::fabs(b - value); });
+  return *std::min_element(values.begin(), values.end(),
+                           [&](double a, double b) { return std::fabs(a - value) < std::fabs(b - value); });
 }
 
 }  // namespace
@@ -35,7 +36,8 @@ double most_efficient_clock(const PowerModel& model, double low, double high) {
   for (int round = 0; round < 2; ++round) {
     std::vector<double> clocks;
     for (int i = 0; i <= steps; ++i) clocks.push_back(std::min(high, low + step * i));
-    if (round == 0 && model.voltage.ridge() > low && model.voltage.ridge() < high) clocks.push_back(model.voltage.ridge());
+    if (round == 0 && model.voltage.ridge() > low && model.voltage.ridge() < high)
+      clocks.push_back(model.voltage.ridge());
     best = most_efficient_clock(model, clocks);
     if (best == model.voltage.ridge()) return best;
     low = std::max(low, best - step);

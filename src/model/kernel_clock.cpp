@@ -14,8 +14,9 @@ namespace {
 
 void check(const char* what, double clock, double value) {
   if (std::isfinite(clock) && clock > 0 && std::isfinite(value) && value > 0) return;
-  throw UsageError(fmt::format("fitting a kernel's {} over the clock: a sample has {:g} at {:g} MHz; both have to be positive numbers", what,
-                               value, clock * 1e-6));
+  throw UsageError(fmt::format(
+      "fitting a kernel's {} over the clock: a sample has {:g} at {:g} MHz; both have to be positive numbers", what,
+      value, clock * 1e-6));
 }
 
 template <typename Sample>
@@ -25,7 +26,9 @@ void need_distinct(const char* what, std::span<const Sample> samples, std::size_
   std::sort(clocks.begin(), clocks.end());
   const auto distinct = static_cast<std::size_t>(std::unique(clocks.begin(), clocks.end()) - clocks.begin());
   if (distinct < least) {
-    throw UsageError(fmt::format("fitting a kernel's {} over the clock: {} distinct clocks are too few, {} or more are needed", what, distinct, least));
+    throw UsageError(
+        fmt::format("fitting a kernel's {} over the clock: {} distinct clocks are too few, {} or more are needed", what,
+                    distinct, least));
   }
 }
 
@@ -71,7 +74,8 @@ KernelTimeModel fit_kernel_time(std::span<const TimeSample> samples) {
     relative.clock = std::max(relative.clock, sample.clock_hz);
     relative.time = std::max(relative.time, sample.time_s);
   }
-  for (const auto& sample : samples) relative.samples.push_back({sample.clock_hz / relative.clock, sample.time_s / relative.time});
+  for (const auto& sample : samples)
+    relative.samples.push_back({sample.clock_hz / relative.clock, sample.time_s / relative.time});
   KernelTimeModel best;
   double least = std::numeric_limits<double>::infinity();
   for (int i = 0; i <= steps; ++i) {

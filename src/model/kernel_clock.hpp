@@ -1,6 +1,7 @@
 #pragma once
-// The most efficient clock of one kernel: unlike a compute-bound one, a kernel that waits for memory loses little time at
-// lower clocks, so its optimum lies below the device's ridge. Timings are cheap and taken at many clocks, power at three.
+// The most efficient clock of one kernel: unlike a compute-bound one, a kernel that waits for memory loses little time
+// at lower clocks, so its optimum lies below the device's ridge. Timings are cheap and taken at many clocks, power at
+// three.
 
 #include <limits>
 #include <span>
@@ -42,8 +43,8 @@ struct KernelPower {
 };
 
 /// d + e f v(f)^2 with the voltage and the limit of the device's model, and a part in proportion to the temperature: a
-/// board warms up while it is measured, which adds more power than a few steps of the clock. What few samples tell of it
-/// is weighed against what is usual, 0.5 +- 0.4 % of the power per kelvin.
+/// board warms up while it is measured, which adds more power than a few steps of the clock. What few samples tell of
+/// it is weighed against what is usual, 0.5 +- 0.4 % of the power per kelvin.
 /// @throws UsageError for fewer than two distinct clocks, and for samples that are not finite and positive.
 KernelPower fit_kernel_power(std::span<const ClockPower> samples, const PowerModel& device);
 

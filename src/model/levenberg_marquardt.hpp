@@ -7,7 +7,8 @@
 namespace wattune {
 
 /// Fills the residuals at x and their derivatives (a row for each residual, a column for each variable).
-using ResidualFunction = std::function<void(const Eigen::VectorXd& x, Eigen::VectorXd& residuals, Eigen::MatrixXd& jacobian)>;
+using ResidualFunction =
+    std::function<void(const Eigen::VectorXd& x, Eigen::VectorXd& residuals, Eigen::MatrixXd& jacobian)>;
 
 struct LeastSquares {
   Eigen::VectorXd x;

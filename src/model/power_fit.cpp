@@ -34,16 +34,22 @@ std::size_t distinct_clocks(const std::vector<PowerSample>& sorted) {
 
 void check(const std::vector<PowerSample>& samples) {
   for (const auto& sample : samples) {
-    const bool good = std::isfinite(sample.clock_hz) && sample.clock_hz > 0 && std::isfinite(sample.power_w) && sample.power_w > 0;
+    const bool good =
+        std::isfinite(sample.clock_hz) && sample.clock_hz > 0 && std::isfinite(sample.power_w) && sample.power_w > 0;
     if (!good) {
-      throw UsageError(fmt::format("fitting the power model: a sample has {:g} W at {:g} MHz; clock and power have to be positive numbers",
-                                   sample.power_w, sample.clock_hz / per_mhz));
+      throw UsageError(fmt::format(
+          "fitting the power model: a sample has {:g} W at {:g} MHz; clock and power have to be positive numbers",
+          sample.power_w, sample.clock_hz / per_mhz));
     }
   }
 }
 
-double normal_density(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi); }
-double normal_below(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
+double normal_density(double x) {
+  return std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi);
+}
+double normal_below(double x) {
+  return std::erfc(-x / std::numbers::sqrt2) / 2;
+}
 
 class PowerFitter {
  public:
@@ -56,8 +62,9 @@ class PowerFitter {
     const std::size_t needed = least_clocks(form_, measured_voltage_);
     const std::size_t found = samples_.empty() ? 0 : distinct_clocks(samples_);
     if (found < needed) {
-      throw UsageError(fmt::format("fitting the power model: {} distinct clock{} {} too few for the form '{}', which needs {} or more",
-                                   found, found == 1 ? "" : "s", found == 1 ? "is" : "are", to_string(form_), needed));
+      throw UsageError(fmt::format(
+          "fitting the power model: {} distinct clock{} {} too few for the form '{}', which needs {} or more", found,
+          found == 1 ? "" : "s", found == 1 ? "is" : "are", to_string(form_), needed));
     }
     scale_ = samples_.back().clock_hz;
     least_power_ = std::min_element(samples_.begin(), samples_.end(), [](const auto& a, const auto& b) {
@@ -163,7 +170,9 @@ class PowerFitter {
   /// Goodness of fit.
   void judge() {
     const auto n = static_cast<double>(samples_.size());
-    const double mean = std::accumulate(samples_.begin(), samples_.end(), 0.0, [](double sum, const auto& s) { return sum + s.power_w; }) / n;
+    const double mean = std::accumulate(samples_.begin(), samples_.end(), 0.0,
+                                        [](double sum, const auto& s) { return sum + s.power_w; }) /
+                        n;
     double total = 0;
     squares_ = 0;
     for (const auto& sample : samples_) {
@@ -286,27 +295,30 @@ class PowerFitter {
       warnings.emplace_back("the data cannot tell P_idle, which comes out as 0: sample lower clocks");
     }
     if (form_ == PowerForm::leakage && !measured_voltage_) {
-      warnings.emplace_back("without measured voltage P_0 and l cannot be told apart: only their sum below the ridge counts");
+      warnings.emplace_back(
+          "without measured voltage P_0 and l cannot be told apart: only their sum below the ridge counts");
     }
     const bool no_ridge = measured_voltage_ ? result_.ridge_interval.low_open : line_fits_as_well();
     if (no_ridge) {
       warnings.push_back(fmt::format(
           "the data cannot tell the ridge: {}; the most efficient clock may lie higher than any sampled one{}",
-          measured_voltage_ ? "the voltage does not leave a flat part" : "up to the highest clock power rises as it would at constant voltage",
+          measured_voltage_ ? "the voltage does not leave a flat part"
+                            : "up to the highest clock power rises as it would at constant voltage",
           result_.capped > 0 ? " or beyond the power limit, which comes before the ridge" : ""));
       return;
     }
     const auto& interval = result_.ridge_interval;
     if (interval.low_open || interval.high_open) {
-      warnings.push_back(fmt::format("the data bounds the ridge {} only; sample more clocks {}",
-                                     interval.low_open && interval.high_open ? "on no side" : (interval.low_open ? "from above" : "from below"),
-                                     interval.high_open ? "above it" : "below it"));
+      warnings.push_back(fmt::format(
+          "the data bounds the ridge {} only; sample more clocks {}",
+          interval.low_open && interval.high_open ? "on no side" : (interval.low_open ? "from above" : "from below"),
+          interval.high_open ? "above it" : "below it"));
     }
     for (const bool above : {false, true}) {
       const std::size_t count = clocks_beside_ridge(above);
       if (count >= enough) continue;
-      warnings.push_back(fmt::format("only {} sampled clock{} {} the ridge{}; {} or more are needed to place it well", count,
-                                     count == 1 ? "" : "s", above ? "above" : "below",
+      warnings.push_back(fmt::format("only {} sampled clock{} {} the ridge{}; {} or more are needed to place it well",
+                                     count, count == 1 ? "" : "s", above ? "above" : "below",
                                      above && result_.capped > 0 ? " and below the power limit" : "", enough));
     }
   }

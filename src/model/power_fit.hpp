@@ -45,10 +45,10 @@ struct PowerFit {
   std::vector<std::string> warnings;  ///< what the data cannot tell, one line each
 };
 
-/// Fits by least squares. Samples at the power limit lie on the curve at their actual clock, and count. Where all samples
-/// have a voltage, that takes the place of the voltage curve, and the ridge is where it begins to rise. A limit is part
-/// of the model where the highest clocks were held back below the requested ones, and where the data asks for it (on two
-/// samples or more; an F test at 5 %).
+/// Fits by least squares. Samples at the power limit lie on the curve at their actual clock, and count. Where all
+/// samples have a voltage, that takes the place of the voltage curve, and the ridge is where it begins to rise. A limit
+/// is part of the model where the highest clocks were held back below the requested ones, and where the data asks for
+/// it (on two samples or more; an F test at 5 %).
 /// @param samples in any order; the same clock may occur several times
 /// @throws UsageError for samples that are not finite and positive, and for too few distinct clocks.
 PowerFit fit_power_model(std::vector<PowerSample> samples, PowerForm form);

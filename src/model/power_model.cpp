@@ -10,9 +10,12 @@ namespace wattune {
 
 std::string_view to_string(PowerForm form) {
   switch (form) {
-    case PowerForm::free: return "free";
-    case PowerForm::paper: return "paper";
-    case PowerForm::leakage: return "leakage";
+    case PowerForm::free:
+      return "free";
+    case PowerForm::paper:
+      return "paper";
+    case PowerForm::leakage:
+      return "leakage";
   }
   return "";
 }
@@ -29,6 +32,8 @@ double PowerModel::uncapped_power(double clock) const {
   return base_w + leakage_w * v + slope_w_per_hz * (clock - origin_hz) * v * v;
 }
 
-double PowerModel::power(double clock) const { return std::min(limit_w, uncapped_power(clock)); }
+double PowerModel::power(double clock) const {
+  return std::min(limit_w, uncapped_power(clock));
+}
 
 }  // namespace wattune

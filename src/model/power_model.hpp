@@ -11,8 +11,8 @@ namespace wattune {
 
 /// Which parameters the fit has; all are cases of PowerModel.
 ///   free     min(P_max, P_idle + alpha f v^2), v = 1 + beta max(0, f - ridge)
-///   paper    the same through the point of least clock, in units of the least power; as published implementations have it
-///   leakage  min(P_max, P_0 + l v + alpha f v^2): leakage in proportion to the voltage
+///   paper    the same through the point of least clock, in units of the least power; as published implementations have
+///   it leakage  min(P_max, P_0 + l v + alpha f v^2): leakage in proportion to the voltage
 enum class PowerForm { free, paper, leakage };
 
 /// "free", "paper", "leakage".

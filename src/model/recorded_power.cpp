@@ -29,10 +29,15 @@ constexpr const char* derived_power = "energy / time";
 class PowerReader {
  public:
   PowerReader(const Results& results, const RecordedPowerChoice& choice, const std::string& file)
-      : results_(results), names_(results.header.parameter_names), quantities_(quantity_names(results)), choice_(choice), file_(file) {}
+      : results_(results),
+        names_(results.header.parameter_names),
+        quantities_(quantity_names(results)),
+        choice_(choice),
+        file_(file) {}
 
   RecordedPower read() {
-    const bool any_ok = std::any_of(results_.evaluations.begin(), results_.evaluations.end(), [](const auto& e) { return e.ok(); });
+    const bool any_ok =
+        std::any_of(results_.evaluations.begin(), results_.evaluations.end(), [](const auto& e) { return e.ok(); });
     if (!any_ok) fail(why_none_has(results_, choice_.power.empty() ? "power" : choice_.power));
     choose_clock();
     choose_power();
@@ -57,7 +62,9 @@ class PowerReader {
     return fmt::format("quantities: {}; parameters: {}", fmt::join(quantities_, ", "), fmt::join(names_, ", "));
   }
 
-  [[nodiscard]] bool has_quantity(const std::string& name) const { return std::binary_search(quantities_.begin(), quantities_.end(), name); }
+  [[nodiscard]] bool has_quantity(const std::string& name) const {
+    return std::binary_search(quantities_.begin(), quantities_.end(), name);
+  }
 
   [[nodiscard]] std::optional<std::size_t> position(const std::string& name) const {
     const auto found = std::find(names_.begin(), names_.end(), name);
@@ -96,10 +103,13 @@ class PowerReader {
     } else if (const auto other = first_of({"core_freq", "clock", requested_clock})) {
       out_.clock = *other;
     } else {
-      fail("no clock is recorded (sm_clock, core_freq, clock or nvml_gr_clock); name it with --clock; there are " + what_there_is());
+      fail("no clock is recorded (sm_clock, core_freq, clock or nvml_gr_clock); name it with --clock; there are " +
+           what_there_is());
     }
     if (out_.clock == requested_clock) {
-      out_.notes.push_back("the clocks are requested ones: where a power limit holds the device back, they are too high, and the fit is wrong");
+      out_.notes.push_back(
+          "the clocks are requested ones: where a power limit holds the device back, they are too high, and the fit is "
+          "wrong");
     }
   }
 
@@ -113,7 +123,8 @@ class PowerReader {
     } else if (recorded("energy") && has_quantity("time")) {
       out_.power = derived_power;
     } else {
-      fail("no power is recorded (power, nvml_power, ps_power), nor energy and time; name it with --power; there are " + what_there_is());
+      fail("no power is recorded (power, nvml_power, ps_power), nor energy and time; name it with --power; there are " +
+           what_there_is());
     }
     const std::string unit = unit_of(out_.power);
     if (!unit.empty() && unit != "W") fail(fmt::format("--power '{}' is in {}; power is in W", out_.power, unit));
@@ -151,7 +162,8 @@ class PowerReader {
     const bool as_volts = unit != "mV" && most <= highest_volts;
     const bool as_millivolts = unit != "V" && least >= 1e3 * lowest_volts && most <= 1e3 * highest_volts;
     if (most == 0 || as_volts || as_millivolts) return "";
-    return fmt::format("{:g} to {:g}{} are no voltages of a GPU's core", least, most, unit.empty() ? ", in V or mV," : " " + unit);
+    return fmt::format("{:g} to {:g}{} are no voltages of a GPU's core", least, most,
+                       unit.empty() ? ", in V or mV," : " " + unit);
   }
 
   void check_where() const {
@@ -171,9 +183,11 @@ class PowerReader {
 
   /// NaN where the evaluation does not have it.
   [[nodiscard]] double value_of(const Evaluation& evaluation, const std::string& name) const {
-    if (const auto found = evaluation.quantities.find(name); found != evaluation.quantities.end()) return found->second.value;
+    if (const auto found = evaluation.quantities.find(name); found != evaluation.quantities.end())
+      return found->second.value;
     const auto at = position(name);
-    if (!at || *at >= evaluation.configuration.size() || !evaluation.configuration[*at].is_number()) return std::numeric_limits<double>::quiet_NaN();
+    if (!at || *at >= evaluation.configuration.size() || !evaluation.configuration[*at].is_number())
+      return std::numeric_limits<double>::quiet_NaN();
     return evaluation.configuration[*at].as_double();
   }
 
@@ -199,7 +213,9 @@ class PowerReader {
   [[nodiscard]] std::string kernel_of(const Evaluation& evaluation) const {
     std::string text;
     for (std::size_t i = 0; i < names_.size() && i < evaluation.configuration.size(); ++i) {
-      if (names_[i] == requested_clock || names_[i] == out_.clock || names_[i] == out_.power || names_[i] == out_.voltage) continue;
+      if (names_[i] == requested_clock || names_[i] == out_.clock || names_[i] == out_.power ||
+          names_[i] == out_.voltage)
+        continue;
       text += fmt::format("{}{}={}", text.empty() ? "" : " ", names_[i], evaluation.configuration[i].str());
     }
     return text;
@@ -219,20 +235,23 @@ class PowerReader {
       sample.power_w = power_of(evaluation);
       if (!out_.voltage.empty()) sample.voltage = value_of(evaluation, out_.voltage);
       if (position(requested_clock)) sample.requested_hz = clock_of(evaluation, requested_clock);
-      if (!(std::isfinite(sample.clock_hz) && sample.clock_hz > 0 && std::isfinite(sample.power_w) && sample.power_w > 0)) {
+      if (!(std::isfinite(sample.clock_hz) && sample.clock_hz > 0 && std::isfinite(sample.power_w) &&
+            sample.power_w > 0)) {
         ++unusable;
         continue;
       }
       kernels_[kernel_of(evaluation)].push_back(sample);
     }
-    if (failed > 0) out_.notes.push_back(fmt::format("{} failed evaluation{} left out", failed, failed == 1 ? "" : "s"));
+    if (failed > 0)
+      out_.notes.push_back(fmt::format("{} failed evaluation{} left out", failed, failed == 1 ? "" : "s"));
     if (unusable > 0) {
-      out_.notes.push_back(fmt::format("{} evaluation{} left out, for {} or {} is missing, no number, zero or negative", unusable,
-                                       unusable == 1 ? "" : "s", out_.clock, out_.power));
+      out_.notes.push_back(fmt::format("{} evaluation{} left out, for {} or {} is missing, no number, zero or negative",
+                                       unusable, unusable == 1 ? "" : "s", out_.clock, out_.power));
     }
     if (kernels_.empty()) {
       fail(choice_.where.empty() || failed + unusable > 0
-               ? fmt::format("no evaluation has both {} and {} ({} failed, {} in which one is missing, no number, zero or negative)",
+               ? fmt::format("no evaluation has both {} and {} ({} failed, {} in which one is missing, no number, zero "
+                             "or negative)",
                              out_.clock, out_.power, failed, unusable)
                : fmt::format("no evaluation with {} and {} is as --where asks", out_.clock, out_.power));
     }
@@ -241,7 +260,8 @@ class PowerReader {
   void take_best() {
     const auto clocks = [](const std::vector<PowerSample>& samples) {
       std::set<long> distinct;
-      for (const auto& s : samples) distinct.insert(std::lround((std::isfinite(s.requested_hz) ? s.requested_hz : s.clock_hz) / hz_per_mhz));
+      for (const auto& s : samples)
+        distinct.insert(std::lround((std::isfinite(s.requested_hz) ? s.requested_hz : s.clock_hz) / hz_per_mhz));
       return distinct.size();
     };
     const auto power = [](const std::vector<PowerSample>& samples) {
@@ -253,9 +273,10 @@ class PowerReader {
       return std::pair(clocks(a.second), power(a.second)) < std::pair(clocks(b.second), power(b.second));
     });
     if (kernels_.size() > 1) {
-      out_.notes.push_back(fmt::format("{} configurations are recorded; taken is the one with the most clocks, and of such the one of highest "
-                                       "power: {}; --where NAME=VALUE chooses another",
-                                       kernels_.size(), best->first));
+      out_.notes.push_back(fmt::format(
+          "{} configurations are recorded; taken is the one with the most clocks, and of such the one of highest "
+          "power: {}; --where NAME=VALUE chooses another",
+          kernels_.size(), best->first));
     }
     out_.configuration = best->first;
     out_.samples = best->second;
@@ -274,9 +295,10 @@ double positive_number(const std::string& part, const std::string& text) {
   double value = 0;
   const auto parsed = std::from_chars(part.data(), part.data() + part.size(), value);
   if (parsed.ec != std::errc() || parsed.ptr != part.data() + part.size() || !std::isfinite(value) || value <= 0) {
-    throw UsageError(fmt::format("--supported: '{}' in '{}' is no positive number of MHz; write LO:HI:STEP, like 405:2100:15, or a list, "
-                                 "like 405,420,435",
-                                 part, text));
+    throw UsageError(fmt::format(
+        "--supported: '{}' in '{}' is no positive number of MHz; write LO:HI:STEP, like 405:2100:15, or a list, "
+        "like 405,420,435",
+        part, text));
   }
   return value;
 }
@@ -303,7 +325,8 @@ std::vector<double> guess_supported_clocks(std::vector<double> requested) {
   std::sort(requested.begin(), requested.end());
   requested.erase(std::unique(requested.begin(), requested.end()), requested.end());
   long step = 0;
-  for (std::size_t i = 1; i < requested.size(); ++i) step = std::gcd(step, std::lround((requested[i] - requested[i - 1]) / hz_per_mhz));
+  for (std::size_t i = 1; i < requested.size(); ++i)
+    step = std::gcd(step, std::lround((requested[i] - requested[i - 1]) / hz_per_mhz));
   const bool whole = std::all_of(requested.begin(), requested.end(), [](double clock) {
     return std::fabs(clock / hz_per_mhz - std::round(clock / hz_per_mhz)) < 1e-6;
   });
@@ -322,7 +345,8 @@ std::vector<double> parse_supported_clocks(const std::string& text) {
   } else {
     const auto parts = numbers(text, ':');
     if (parts.size() != 3 || parts[0] > parts[1] || (parts[1] - parts[0]) / parts[2] > most_clocks) {
-      throw UsageError(fmt::format("--supported: '{}' is no range of clocks; write LO:HI:STEP in MHz, like 405:2100:15", text));
+      throw UsageError(
+          fmt::format("--supported: '{}' is no range of clocks; write LO:HI:STEP in MHz, like 405:2100:15", text));
     }
     // The end is inside, however the steps were rounded.
     const auto count = static_cast<long>(std::floor((parts[1] - parts[0]) / parts[2] + 1e-9));

@@ -11,7 +11,8 @@
 namespace wattune {
 
 struct RecordedPowerChoice {
-  std::string clock;    ///< quantity or parameter; empty: the actual clock (sm_clock, core_freq, clock), else the requested one
+  std::string
+      clock;  ///< quantity or parameter; empty: the actual clock (sm_clock, core_freq, clock), else the requested one
   std::string power;    ///< the same; empty: power, nvml_power and the like, else energy / time
   std::string voltage;  ///< the same; empty: gr_voltage, core_voltage or voltage, where there is one; "none": not used
   std::vector<std::pair<std::string, std::string>> where;  ///< values that parameters have to have
@@ -31,8 +32,8 @@ struct RecordedPower {
 /// @throws UsageError where clock or power is not recorded, naming what is.
 RecordedPower recorded_power(const Results& results, const RecordedPowerChoice& choice, const std::string& file);
 
-/// The clocks that a device supports, as far as the requested ones tell: from the least to the greatest in steps of their
-/// greatest common divisor, where that is 5 MHz or more; else these themselves.
+/// The clocks that a device supports, as far as the requested ones tell: from the least to the greatest in steps of
+/// their greatest common divisor, where that is 5 MHz or more; else these themselves.
 /// @param requested in Hz
 std::vector<double> guess_supported_clocks(std::vector<double> requested);
 

@@ -16,7 +16,9 @@ constexpr double most_rise = 30;
 constexpr int rises = 20;
 constexpr double golden = 0.6180339887498949;
 
-double rise_at(double index) { return least_rise * std::pow(most_rise / least_rise, index / (rises - 1)); }
+double rise_at(double index) {
+  return least_rise * std::pow(most_rise / least_rise, index / (rises - 1));
+}
 
 /// Golden-section search between two points. @return where the function is least.
 template <typename Function>
@@ -43,15 +45,20 @@ double least_between(double low, double high, int steps, const Function& functio
   return at_left < at_right ? left : right;
 }
 
-bool is_better(const RidgePoint& a, const RidgePoint& b) { return a.linear.residual < b.linear.residual; }
+bool is_better(const RidgePoint& a, const RidgePoint& b) {
+  return a.linear.residual < b.linear.residual;
+}
 
 }  // namespace
 
 std::size_t columns_of(PowerForm form) {
   switch (form) {
-    case PowerForm::paper: return 1;
-    case PowerForm::free: return 2;
-    case PowerForm::leakage: return 3;
+    case PowerForm::paper:
+      return 1;
+    case PowerForm::free:
+      return 2;
+    case PowerForm::leakage:
+      return 3;
   }
   return 0;
 }
@@ -62,7 +69,11 @@ CappedRow power_row(double clock, double origin, double voltage, double value) {
 
 RidgeSearch::RidgeSearch(PowerForm form, std::vector<double> clocks, std::vector<double> values, double origin,
                          std::size_t least_capped)
-    : form_(form), clocks_(std::move(clocks)), values_(std::move(values)), origin_(origin), least_capped_(least_capped) {}
+    : form_(form),
+      clocks_(std::move(clocks)),
+      values_(std::move(values)),
+      origin_(origin),
+      least_capped_(least_capped) {}
 
 RidgePoint RidgeSearch::at(double ridge, double rise) const {
   std::vector<CappedRow> rows;
@@ -95,7 +106,8 @@ RidgePoint RidgeSearch::at(double ridge) const {
 std::vector<double> RidgeSearch::ridge_grid() const {
   constexpr std::size_t wanted = 64;
   std::vector<double> distinct = clocks_;
-  distinct.erase(std::unique(distinct.begin(), distinct.end(), [](double a, double b) { return b - a < 1e-3; }), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end(), [](double a, double b) { return b - a < 1e-3; }),
+                 distinct.end());
   const std::size_t cells = distinct.size() - 1;
   const std::size_t pieces = std::max<std::size_t>(2, (wanted + cells - 1) / cells);
   std::vector<double> grid;

@@ -38,8 +38,8 @@ class RidgeSearch {
   [[nodiscard]] RidgePoint at(double ridge, double rise) const;
   /// The best for a ridge.
   [[nodiscard]] RidgePoint at(double ridge) const;
-  /// The best of all: a grid, then Levenberg-Marquardt from the best points of several cells between sampled clocks, for
-  /// the sum of squares has a minimum of its own in each.
+  /// The best of all: a grid, then Levenberg-Marquardt from the best points of several cells between sampled clocks,
+  /// for the sum of squares has a minimum of its own in each.
   [[nodiscard]] RidgePoint best() const;
 
   /// The ridges for which the sum of squares, minimised over all else, stays below a threshold.

@@ -12,8 +12,8 @@ namespace wattune {
 
 namespace {
 
-/// The ridge as far as a few samples tell, at a rise of the voltage that is usual: with two parameters fewer than a fit,
-/// it needs no more than four samples. In units of the highest clock.
+/// The ridge as far as a few samples tell, at a rise of the voltage that is usual: with two parameters fewer than a
+/// fit, it needs no more than four samples. In units of the highest clock.
 double rough_ridge(const std::vector<double>& clocks, const std::vector<double>& powers) {
   constexpr int steps = 100;
   constexpr double usual_rises[] = {0.7, 1.0, 1.4, 2.0};  // as shares of the least voltage over the range of clocks
@@ -30,9 +30,8 @@ double rough_ridge(const std::vector<double>& clocks, const std::vector<double>&
 }
 
 std::size_t nearest_index(std::span<const double> supported, double clock) {
-  const auto found = std::min_element(supported.begin(), supported.end(), [&](double a, double b) {
-    return std::fabs(a - clock) < std::fabs(b - clock);
-  });
+  const auto found = std::min_element(supported.begin(), supported.end(),
+                                      [&](double a, double b) { return std::fabs(a - clock) < std::fabs(b - clock); });
   return static_cast<std::size_t>(found - supported.begin());
 }
 
@@ -43,7 +42,8 @@ std::vector<double> spread_clocks(std::span<const double> supported, std::size_t
   if (count == 1) return {supported.front()};
   for (std::size_t i = 0; i < count; ++i) {
     const double share = static_cast<double>(i) / static_cast<double>(count - 1);
-    clocks.push_back(supported[static_cast<std::size_t>(std::lround(share * static_cast<double>(supported.size() - 1)))]);
+    clocks.push_back(
+        supported[static_cast<std::size_t>(std::lround(share * static_cast<double>(supported.size() - 1)))]);
   }
   clocks.erase(std::unique(clocks.begin(), clocks.end()), clocks.end());
   return clocks;

@@ -21,7 +21,8 @@ VoltageCurve VoltageCurve::measured(std::span<const std::pair<double, double>> p
   for (std::size_t i = 0; i < sorted.size();) {
     double sum = 0;
     std::size_t same = 0;
-    for (; i + same < sorted.size() && sorted[i + same].first == sorted[i].first; ++same) sum += sorted[i + same].second;
+    for (; i + same < sorted.size() && sorted[i + same].first == sorted[i].first; ++same)
+      sum += sorted[i + same].second;
     curve.points_.emplace_back(sorted[i].first, sum / static_cast<double>(same));
     i += same;
   }
@@ -62,11 +63,13 @@ std::optional<VoltageRidge> voltage_ridge(std::span<const std::pair<double, doub
   constexpr int steps = 400;
   if (points.size() < 4) return std::nullopt;
   const auto curve = VoltageCurve::measured(points).points();
-  const auto highest = std::max_element(curve.begin(), curve.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto highest =
+      std::max_element(curve.begin(), curve.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   if (curve.size() < 4 || highest->second < least_rise) return std::nullopt;
   // The ridge does not lie before a clock at which the voltage is still the least.
   constexpr double same_voltage = 1.003;
-  const auto rising = std::find_if(curve.begin(), curve.end(), [&](const auto& point) { return point.second > same_voltage; });
+  const auto rising =
+      std::find_if(curve.begin(), curve.end(), [&](const auto& point) { return point.second > same_voltage; });
   const double first = rising == curve.begin() ? curve.front().first : (rising - 1)->first;
   double best = first;
   double least = misfit(curve, best);

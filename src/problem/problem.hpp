@@ -147,9 +147,9 @@ struct Problem {
   std::optional<Expression> shared_memory_expression;  ///< of the configuration, where given
   std::vector<Argument> arguments;
   Verification verification;
-  std::vector<Metric> metrics;        ///< those of Workload included
+  std::vector<Metric> metrics;  ///< those of Workload included
   Workload workload;
-  std::vector<Objective> objectives;  ///< empty where the file names none
+  std::vector<Objective> objectives;    ///< empty where the file names none
   std::vector<std::string> conditions;  ///< that the best has to meet; read by result/constraint
   Budget budget;
   std::vector<std::string> observers;  ///< names of those that the program has registered

@@ -14,8 +14,8 @@ namespace wattune {
 struct MeasuredQuantity {
   std::string_view name;
   std::string_view unit;
-  bool needs_meter = false;                       ///< there only where a power meter is open
-  std::optional<Direction> better = std::nullopt; ///< where one direction goes without saying
+  bool needs_meter = false;                        ///< there only where a power meter is open
+  std::optional<Direction> better = std::nullopt;  ///< where one direction goes without saying
 };
 
 /// The one of this name; null where there is none.

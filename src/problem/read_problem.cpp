@@ -137,9 +137,9 @@ void read_search(Reading& reading, const JsonNode& root) {
 void read_additions(Reading& reading, const JsonNode& root) {
   reading.additions = root.find("wattune");
   if (!reading.additions) return;
-  refuse_unknown_keys(*reading.additions, {"Metrics", "Objectives", "SubjectTo", "Workload", "Observers", "DeviceSettings",
-                                           "Verification", "Defines", "Kinds", "Arguments", "Sources", "Steps",
-                                           "LaunchFunction"});
+  refuse_unknown_keys(*reading.additions,
+                      {"Metrics", "Objectives", "SubjectTo", "Workload", "Observers", "DeviceSettings", "Verification",
+                       "Defines", "Kinds", "Arguments", "Sources", "Steps", "LaunchFunction"});
   for (const std::string_view name : {"Steps"}) {
     if (const auto node = reading.addition(name)) node->fail("not supported yet in this version; remove it");
   }

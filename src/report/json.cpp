@@ -35,27 +35,28 @@ json run_to_json(const RunInfo& run, const std::vector<std::string>& parameter_n
     }
   }
   json object = {{"problem", run.problem},
-          {"device", run.device_id},
-          {"device_name", run.device_name},
-          {"board", run.board},
-          {"simulated", run.simulated},
-          {"strategy", run.strategy},
-          {"seed", run.seed},
-          {"space", {{"cartesian", to_string(run.cartesian)}, {"valid", to_string(run.space_size)}}},
-          {"objectives", objectives_to_json(objectives)},
-          {"evaluations", std::move(list)},
-          {"best", std::move(best_ones)},
-          {"pareto", pareto_front(evaluations, among, objectives)},
-          {"counts", std::move(counts)},
-          {"reused", run.reused},
-          {"interrupted", run.interrupted},
-          {"journal", run.journal},
-          {"seconds", run.seconds}};
+                 {"device", run.device_id},
+                 {"device_name", run.device_name},
+                 {"board", run.board},
+                 {"simulated", run.simulated},
+                 {"strategy", run.strategy},
+                 {"seed", run.seed},
+                 {"space", {{"cartesian", to_string(run.cartesian)}, {"valid", to_string(run.space_size)}}},
+                 {"objectives", objectives_to_json(objectives)},
+                 {"evaluations", std::move(list)},
+                 {"best", std::move(best_ones)},
+                 {"pareto", pareto_front(evaluations, among, objectives)},
+                 {"counts", std::move(counts)},
+                 {"reused", run.reused},
+                 {"interrupted", run.interrupted},
+                 {"journal", run.journal},
+                 {"seconds", run.seconds}};
   if (!run.constraints.empty()) {
     object["subject_to"] = run.constraints.conditions();
     object["feasible"] = among;
   }
-  if (objectives.size() > 1) object["front"] = front_to_json(analyse_front(evaluations, among, objectives), evaluations);
+  if (objectives.size() > 1)
+    object["front"] = front_to_json(analyse_front(evaluations, among, objectives), evaluations);
   if (run.host_watts) object["host_power"] = *run.host_watts;
   if (!run.remarks.empty()) object["remarks"] = run.remarks;
   return object;

@@ -17,8 +17,8 @@ nlohmann::json objectives_to_json(std::span<const Objective> objectives);
 
 /// The object of `tune --json`: device, simulated, seed, evaluations, best (by objective: configuration and
 /// quantities; where there are conditions, of those that meet them, listed in `feasible`), pareto (indices into
-/// evaluations, sorted by the first objective), front (see front_to_json; with several objectives), counts (by outcome),
-/// seconds, and more of RunInfo.
+/// evaluations, sorted by the first objective), front (see front_to_json; with several objectives), counts (by
+/// outcome), seconds, and more of RunInfo.
 nlohmann::json run_to_json(const RunInfo& run, const std::vector<std::string>& parameter_names,
                            std::span<const Evaluation> evaluations, std::span<const Objective> objectives);
 

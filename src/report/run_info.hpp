@@ -25,8 +25,9 @@ struct RunInfo {
   std::string journal;     ///< path; empty where there is none
   std::size_t reused = 0;  ///< evaluations taken from the journal
   bool interrupted = false;
-  ConstraintSet constraints;         ///< what the best has to meet
-  std::optional<double> host_watts;  ///< drawn by the host that waits for the device; there is a metric energy_with_host
+  ConstraintSet constraints;  ///< what the best has to meet
+  std::optional<double>
+      host_watts;  ///< drawn by the host that waits for the device; there is a metric energy_with_host
   std::vector<std::string> remarks;  ///< on the measuring, a line each: the drift, for example
 };
 

@@ -143,8 +143,11 @@ class Summary {
       text_ += "the configuration of least energy stays the same\n";
       return;
     }
-    const auto total = [&](std::size_t i) { return format_quantity(evaluations_[i].quantities.at("energy_with_host")); };
-    text_ += fmt::format("another configuration needs least energy: {} in place of {} with the host\n", total(*both), total(*alone));
+    const auto total = [&](std::size_t i) {
+      return format_quantity(evaluations_[i].quantities.at("energy_with_host"));
+    };
+    text_ += fmt::format("another configuration needs least energy: {} in place of {} with the host\n", total(*both),
+                         total(*alone));
     add_details(evaluations_[*both], "energy_with_host");
   }
 
@@ -153,8 +156,9 @@ class Summary {
     for (const auto& objective : objectives_) {
       const auto winner = best(evaluations_, rivals_, objective);
       if (!winner) {
-        text_ += fmt::format("\nBest {}: none; no configuration was measured in it{}\n", objective.name,
-                             rivals_.empty() && !competing_.empty() && !run_.constraints.empty() ? " that meets the conditions" : "");
+        text_ += fmt::format(
+            "\nBest {}: none; no configuration was measured in it{}\n", objective.name,
+            rivals_.empty() && !competing_.empty() && !run_.constraints.empty() ? " that meets the conditions" : "");
         continue;
       }
       const Evaluation& evaluation = evaluations_[*winner];

@@ -29,7 +29,9 @@ constexpr const char* penalised_flag = "misses_condition";
   throw UsageError(fmt::format("condition '{}': {}", condition, reason));
 }
 
-bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_name_character(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
 
 /// A part of a condition: a comparison of two numbers, several parts joined, or anything that is true or false.
 struct Part {
@@ -51,8 +53,11 @@ Part compile(const Expression& expression, const ast::Node& node, std::span<cons
     for (std::size_t i = 0; i < node.comparisons.size(); ++i) {
       const Operation operation = node.comparisons[i];
       if (operation == Operation::in || operation == Operation::not_in) break;
-      chain.parts.push_back({Part::Kind::comparison, operation, {},
-                             {expression.compile(node.children[i], names), expression.compile(node.children[i + 1], names)}});
+      chain.parts.push_back(
+          {Part::Kind::comparison,
+           operation,
+           {},
+           {expression.compile(node.children[i], names), expression.compile(node.children[i + 1], names)}});
     }
     if (chain.parts.size() == node.comparisons.size()) return chain;
   }
@@ -65,12 +70,18 @@ double miss(Operation operation, double left, double right) {
   // Where equality is not enough, the least that counts as a miss is still one.
   constexpr double touch = 1e-9;
   switch (operation) {
-    case Operation::less: return left < right ? 0 : std::max(above, touch);
-    case Operation::less_equal: return left <= right ? 0 : above;
-    case Operation::greater: return left > right ? 0 : std::max(-above, touch);
-    case Operation::greater_equal: return left >= right ? 0 : -above;
-    case Operation::equal: return std::abs(above);
-    default: return left != right ? 0 : 1;
+    case Operation::less:
+      return left < right ? 0 : std::max(above, touch);
+    case Operation::less_equal:
+      return left <= right ? 0 : above;
+    case Operation::greater:
+      return left > right ? 0 : std::max(-above, touch);
+    case Operation::greater_equal:
+      return left >= right ? 0 : -above;
+    case Operation::equal:
+      return std::abs(above);
+    default:
+      return left != right ? 0 : 1;
   }
 }
 
@@ -125,7 +136,8 @@ std::optional<Call> find_best(const std::string& text, std::size_t from) {
   return std::nullopt;
 }
 
-std::optional<Direction> better_direction(const Problem& problem, std::span<const Objective> objectives, const std::string& name) {
+std::optional<Direction> better_direction(const Problem& problem, std::span<const Objective> objectives,
+                                          const std::string& name) {
   for (const auto& objective : objectives) {
     if (objective.name == name) return objective.direction;
   }
@@ -146,7 +158,9 @@ struct ConstraintSet::Condition {
 ConstraintSet::ConstraintSet(std::span<const std::string> conditions, const Problem& problem,
                              std::span<const std::string> known, std::span<const Objective> objectives)
     : conditions_(conditions.begin(), conditions.end()), parameters_(problem.parameter_names()) {
-  const auto is_known = [&](const std::string& name) { return std::find(known.begin(), known.end(), name) != known.end(); };
+  const auto is_known = [&](const std::string& name) {
+    return std::find(known.begin(), known.end(), name) != known.end();
+  };
   const auto expect_known = [&](const std::string& condition, const std::string& name) {
     if (is_known(name)) return;
     const std::vector<std::string> names(known.begin(), known.end());
@@ -163,10 +177,12 @@ ConstraintSet::ConstraintSet(std::span<const std::string> conditions, const Prob
       const auto better = better_direction(problem, objectives, call->name);
       if (!better) {
         fail(condition, fmt::format("best({0}): nothing says whether less or more of '{0}' is better; make it an "
-                                    "objective, or give a number instead", call->name));
+                                    "objective, or give a number instead",
+                                    call->name));
       }
       std::string placeholder = text.substr(call->begin, call->end - call->begin);
-      std::replace_if(placeholder.begin(), placeholder.end(), [](char c) { return !is_name_character(c); }, '_');
+      std::replace_if(
+          placeholder.begin(), placeholder.end(), [](char c) { return !is_name_character(c); }, '_');
       text.replace(call->begin, call->end - call->begin, placeholder);
       if (std::find(placeholders.begin(), placeholders.end(), placeholder) != placeholders.end()) continue;
       placeholders.push_back(std::move(placeholder));
@@ -192,7 +208,8 @@ ConstraintSet::ConstraintSet(std::span<const std::string> conditions, const Prob
     auto condition = std::make_shared<Condition>();
     condition->part = compile(expression, expression.root(), names_);
     for (const auto& name : expression.names()) {
-      condition->used.push_back(static_cast<std::size_t>(std::find(names_.begin(), names_.end(), name) - names_.begin()));
+      condition->used.push_back(
+          static_cast<std::size_t>(std::find(names_.begin(), names_.end(), name) - names_.begin()));
     }
     compiled_.push_back(std::move(condition));
   }
@@ -206,7 +223,9 @@ std::vector<std::string> ConstraintSet::quantities() const {
   return names;
 }
 
-ConstraintSet::Bests ConstraintSet::none_yet() const { return Bests(bests_.size(), unknown); }
+ConstraintSet::Bests ConstraintSet::none_yet() const {
+  return Bests(bests_.size(), unknown);
+}
 
 void ConstraintSet::update(Bests& bests, const Evaluation& evaluation) const {
   if (!evaluation.ok()) return;
@@ -272,7 +291,8 @@ Evaluation ConstraintSet::penalised(Evaluation evaluation, const Bests& bests,
 
 bool ConstraintSet::is_penalised(const Evaluation& evaluation, const Objective& objective) {
   const auto found = evaluation.quantities.find(objective.name);
-  return found != evaluation.quantities.end() && std::ranges::find(found->second.flags, penalised_flag) != found->second.flags.end();
+  return found != evaluation.quantities.end() &&
+         std::ranges::find(found->second.flags, penalised_flag) != found->second.flags.end();
 }
 
 }  // namespace wattune

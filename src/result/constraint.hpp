@@ -12,8 +12,8 @@
 
 namespace wattune {
 
-/// Conditions on results, all of which have to hold. Each is an expression over parameters, measured quantities (SI) and
-/// metrics, in which best(NAME) stands for the best value of NAME among all results so far, whether they meet the
+/// Conditions on results, all of which have to hold. Each is an expression over parameters, measured quantities (SI)
+/// and metrics, in which best(NAME) stands for the best value of NAME among all results so far, whether they meet the
 /// conditions or not. Cheap to copy; const functions may be called by several threads.
 class ConstraintSet {
  public:
@@ -21,7 +21,8 @@ class ConstraintSet {
   ConstraintSet() = default;
   /// @param known the quantities and metrics there are. @param objectives say which of best(NAME) is better, where NAME
   /// is no measured quantity and its metric does not say it.
-  /// @throws UsageError that names the condition, for what cannot be read, unknown names, and a best() without direction.
+  /// @throws UsageError that names the condition, for what cannot be read, unknown names, and a best() without
+  /// direction.
   ConstraintSet(std::span<const std::string> conditions, const Problem& problem, std::span<const std::string> known,
                 std::span<const Objective> objectives);
 
@@ -38,15 +39,17 @@ class ConstraintSet {
   [[nodiscard]] Bests bests_of(std::span<const Evaluation> evaluations, std::span<const std::size_t> among) const;
 
   /// By how much an evaluation misses the conditions: 0 where it meets them all; of a comparison the difference of its
-  /// sides relative to the right one; 1 of what is no comparison and is false; infinite where it failed or lacks a value.
+  /// sides relative to the right one; 1 of what is no comparison and is false; infinite where it failed or lacks a
+  /// value.
   [[nodiscard]] double violation(const Evaluation& evaluation, const Bests& bests) const;
 
   /// Those of `among` that meet the conditions, with best(NAME) taken over all of `among`.
   [[nodiscard]] std::vector<std::size_t> feasible(std::span<const Evaluation> evaluations,
                                                   std::span<const std::size_t> among) const;
 
-  /// What a strategy is told in place of an evaluation that misses the conditions, so that it is drawn to where they are
-  /// met: objectives made worse by ten times the violation, relative to their size; a failure where that is infinite.
+  /// What a strategy is told in place of an evaluation that misses the conditions, so that it is drawn to where they
+  /// are met: objectives made worse by ten times the violation, relative to their size; a failure where that is
+  /// infinite.
   [[nodiscard]] Evaluation penalised(Evaluation evaluation, const Bests& bests,
                                      std::span<const Objective> objectives) const;
   /// Whether penalised() has made this objective worse.

@@ -30,18 +30,19 @@ struct Evaluation {
   std::string message;          ///< of a failure; empty otherwise
   std::string tier = "screen";  ///< screen, final, clock, timing, reference or calibration
   std::int64_t trial = 0;
-  std::string verification;  ///< "verified", "consistent", "unverified", "simulated" (nothing was executed); empty where
-                             ///< it did not come to it
+  std::string verification;  ///< "verified", "consistent", "unverified", "simulated" (nothing was executed); empty
+                             ///< where it did not come to it
   std::map<std::string, Quantity> quantities;     ///< by name: time, power, energy, metrics, ...
   std::map<std::string, double> phases;           ///< seconds spent: compile, verify, time, energy, ...
   std::map<std::string, std::int64_t> resources;  ///< registers, spill_bytes, shared_bytes, ... of the binary
-  std::string energy_estimator;  ///< how energy was estimated: "counter", "samples", "integral", "median"; empty: it was not
-  std::string board;                              ///< UUID of the device
-  std::string timestamp;                          ///< UTC, ISO 8601
-  std::int64_t proposal = 0;                      ///< the strategy's how-many-th proposal this was, from 0
-  std::int64_t told = 0;                          ///< results the strategy had been told when it proposed this
-  std::int64_t asked = 0;  ///< proposals the strategy had made when it was told this
-  std::string run;         ///< runs that ask and tell alike share it, see TuneOptions; empty in older journals
+  std::string
+      energy_estimator;   ///< how energy was estimated: "counter", "samples", "integral", "median"; empty: it was not
+  std::string board;      ///< UUID of the device
+  std::string timestamp;  ///< UTC, ISO 8601
+  std::int64_t proposal = 0;  ///< the strategy's how-many-th proposal this was, from 0
+  std::int64_t told = 0;      ///< results the strategy had been told when it proposed this
+  std::int64_t asked = 0;     ///< proposals the strategy had made when it was told this
+  std::string run;            ///< runs that ask and tell alike share it, see TuneOptions; empty in older journals
 
   [[nodiscard]] bool ok() const noexcept { return outcome == Outcome::ok; }
 };

@@ -34,9 +34,13 @@ std::vector<std::size_t> all_of(std::span<const Evaluation> evaluations) {
 
 }  // namespace
 
-std::string_view to_string(Direction direction) { return direction == Direction::minimize ? "minimize" : "maximize"; }
+std::string_view to_string(Direction direction) {
+  return direction == Direction::minimize ? "minimize" : "maximize";
+}
 
-std::string to_string(const Objective& objective) { return std::string(to_string(objective.direction)) + " " + objective.name; }
+std::string to_string(const Objective& objective) {
+  return std::string(to_string(objective.direction)) + " " + objective.name;
+}
 
 std::optional<double> objective_value(const Evaluation& evaluation, const Objective& objective) {
   if (!evaluation.ok()) return std::nullopt;

@@ -38,7 +38,9 @@ std::optional<Quantity> mean_quantity(std::span<const Evaluation> trials, const 
   return mean;
 }
 
-bool is_final_trial(const Evaluation& evaluation) { return evaluation.tier == "final" && evaluation.ok(); }
+bool is_final_trial(const Evaluation& evaluation) {
+  return evaluation.tier == "final" && evaluation.ok();
+}
 
 std::string key_of(const Evaluation& evaluation) {
   std::string key = evaluation.board + ' ';

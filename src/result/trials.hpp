@@ -14,8 +14,8 @@ namespace wattune {
 /// the flags of any. @pre not empty.
 Evaluation mean_of_trials(std::span<const Evaluation> trials);
 
-/// In place of the successful trials in tier `final` of a configuration on a board, one evaluation of their means, where
-/// the last of them stood: what a run itself reports of its finalists. All else stays, in its order.
+/// In place of the successful trials in tier `final` of a configuration on a board, one evaluation of their means,
+/// where the last of them stood: what a run itself reports of its finalists. All else stays, in its order.
 /// @return how many evaluations there are less
 std::size_t replace_final_trials(std::vector<Evaluation>& evaluations);
 

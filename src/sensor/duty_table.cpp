@@ -91,8 +91,9 @@ class Table {
   Seen evaluate(const Watch& watch, const std::vector<Burst>& bursts) const {
     const auto& ticks = watch.counter.ticks();
     if (ticks.size() < least_ticks) {
-      throw DeviceError(fmt::format("the table of sensors needs an energy counter that moves: it moved {} times in {:g} s",
-                                    ticks.size(), options_.phase_seconds));
+      throw DeviceError(
+          fmt::format("the table of sensors needs an energy counter that moves: it moved {} times in {:g} s",
+                      ticks.size(), options_.phase_seconds));
     }
     const WindowPower window = window_power(ticks, 0, watch.counter.history());
     const double share = LoadTrace(bursts, options_.rise_seconds).mean(window.begin, window.end);
@@ -129,7 +130,8 @@ class Table {
     for (const auto& tick : watch.counter.ticks()) {
       if (tick.time >= begin) ticks.push_back(tick);
     }
-    if (ticks.size() < 2) throw DeviceError(fmt::format("the energy counter moved {} times in {:g} s", ticks.size(), level_seconds));
+    if (ticks.size() < 2)
+      throw DeviceError(fmt::format("the energy counter moved {} times in {:g} s", ticks.size(), level_seconds));
     return window_power(ticks, 0, watch.counter.history()).watts;
   }
 
@@ -220,7 +222,8 @@ std::string watts(const std::optional<double>& value) {
 }  // namespace
 
 DutyTable measure_duty_table(PowerMeter& meter, SwitchedLoad& load, Clock& clock, const DutyTableOptions& options) {
-  if (!meter.energy_joules()) throw DeviceError("the table of sensors needs an energy counter, which this board has not");
+  if (!meter.energy_joules())
+    throw DeviceError("the table of sensors needs an energy counter, which this board has not");
   return Table(meter, load, clock, options).measure();
 }
 
@@ -251,24 +254,25 @@ DutyTable duty_table_from_json(const json& object) {
     const auto get = [&](const char* key) {
       return row.at(key).is_null() ? std::nullopt : std::optional(row.at(key).get<double>());
     };
-    table.rows.push_back({row.at("on_s"), row.at("off_s"), row.at("in_step"), row.at("phases"), row.at("expected_w"), get("counter_w"),
-                          get("counter_error"), get("counter_spread"), get("instant_w"), get("instant_error"),
-                          get("instant_spread")});
+    table.rows.push_back({row.at("on_s"), row.at("off_s"), row.at("in_step"), row.at("phases"), row.at("expected_w"),
+                          get("counter_w"), get("counter_error"), get("counter_spread"), get("instant_w"),
+                          get("instant_error"), get("instant_spread")});
   }
   return table;
 }
 
 std::string to_text(const DutyTable& table) {
-  std::string text = fmt::format("A load of {:.1f} W switched on and off, {:.1f} W idle:\n", table.on_watts,
-                                 table.off_watts);
+  std::string text =
+      fmt::format("A load of {:.1f} W switched on and off, {:.1f} W idle:\n", table.on_watts, table.off_watts);
   text += fmt::format("{:>15}  {:>6}  {:>10}  {:>9}  {:>7}  {:>9}  {:>9}  {:>7}  {:>9}\n", "on/off ms", "phases",
                       "expected W", "counter W", "error", "spread", "instant W", "error", "spread");
   for (const auto& row : table.rows) {
-    text += fmt::format("{:>15}  {:>6}  {:>10.1f}  {:>9}  {:>7}  {:>9}  {:>9}  {:>7}  {:>9}\n",
-                        fmt::format("{:g}/{:g}{}", row.on_seconds * 1e3, row.off_seconds * 1e3, row.in_step ? " in step" : ""),
-                        row.phases, row.expected,
-                        watts(row.counter), percent(row.counter_error, true), percent(row.counter_spread, false),
-                        watts(row.instant), percent(row.instant_error, true), percent(row.instant_spread, false));
+    text += fmt::format(
+        "{:>15}  {:>6}  {:>10.1f}  {:>9}  {:>7}  {:>9}  {:>9}  {:>7}  {:>9}\n",
+        fmt::format("{:g}/{:g}{}", row.on_seconds * 1e3, row.off_seconds * 1e3, row.in_step ? " in step" : ""),
+        row.phases, row.expected, watts(row.counter), percent(row.counter_error, true),
+        percent(row.counter_spread, false), watts(row.instant), percent(row.instant_error, true),
+        percent(row.instant_spread, false));
   }
   return text;
 }

@@ -44,7 +44,8 @@ struct DutyTable {
   std::vector<DutyRow> rows;
 };
 
-/// Takes about (rows * phases + 6) * phase_seconds, and one more second for each row and phase. @throws DeviceError where the meter has no counter that moves.
+/// Takes about (rows * phases + 6) * phase_seconds, and one more second for each row and phase. @throws DeviceError
+/// where the meter has no counter that moves.
 DutyTable measure_duty_table(PowerMeter& meter, SwitchedLoad& load, Clock& clock, const DutyTableOptions& options);
 
 nlohmann::json to_json(const DutyTable& table);

@@ -67,9 +67,7 @@ class Switcher {
     was_running_ = true;
     ++count_;
   }
-  void end() {
-    load_.finish();
-  }
+  void end() { load_.finish(); }
 
  private:
   [[nodiscard]] double duration(double step) const {
@@ -215,9 +213,9 @@ class Probe {
   void note(std::optional<ReadingProfile>& reading, const Watch& watch, Reading how, const std::string& what) {
     if (!watch.answers()) return;
     if (watch.updates().size() < least_updates) {
-      profile_.warnings.push_back(fmt::format(
-          "{} changed {} times in {:g} s of a load switched on and off: it is stuck, and not used", what,
-          watch.updates().size(), options_.readings_seconds));
+      profile_.warnings.push_back(
+          fmt::format("{} changed {} times in {:g} s of a load switched on and off: it is stuck, and not used", what,
+                      watch.updates().size(), options_.readings_seconds));
       return;
     }
     if (!watch.history().regular()) {
@@ -255,8 +253,8 @@ class Probe {
     std::vector<double> gaps;
     for (std::size_t i = 1; i < updates.size(); ++i) gaps.push_back(updates[i].time - updates[i - 1].time);
     const double period = median_of(gaps);
-    const auto [least, most] = std::minmax_element(
-        updates.begin(), updates.end(), [](const Update& a, const Update& b) { return a.watts < b.watts; });
+    const auto [least, most] = std::minmax_element(updates.begin(), updates.end(),
+                                                   [](const Update& a, const Update& b) { return a.watts < b.watts; });
     if (!(period > 0) || least->watts == most->watts) {
       profile_.warnings.emplace_back("the driver's record of power does not change; it is not used");
       return;
@@ -295,8 +293,8 @@ class Probe {
     const std::vector<Burst> bursts(load_.bursts().begin() + before, load_.bursts().end());
     fit(*profile_.counter, counter.updates(), bursts, "the energy counter", 1.5 * profile_.counter->period);
     if (profile_.counter->duty && !profile_.counter->sees_everything()) {
-      profile_.warnings.push_back(fmt::format("the energy counter itself sees only {:.0f} % of the time",
-                                              100 * *profile_.counter->duty));
+      profile_.warnings.push_back(
+          fmt::format("the energy counter itself sees only {:.0f} % of the time", 100 * *profile_.counter->duty));
     }
   }
 

@@ -15,10 +15,10 @@ namespace wattune {
 
 /// Durations in seconds of device time.
 struct ProbeOptions {
-  double idle_seconds = 2.5;     ///< each of: bare, with a context
-  double readings_seconds = 14;  ///< of switching while the readings are watched
-  double counter_seconds = 9;    ///< of switching while the counter is watched
-  double steady_seconds = 4;     ///< of steady load, to compare counter and readings
+  double idle_seconds = 2.5;                            ///< each of: bare, with a context
+  double readings_seconds = 14;                         ///< of switching while the readings are watched
+  double counter_seconds = 9;                           ///< of switching while the counter is watched
+  double steady_seconds = 4;                            ///< of steady load, to compare counter and readings
   std::function<void(const std::string&)> on_progress;  ///< one line for each part
 };
 

@@ -167,15 +167,16 @@ std::vector<std::string> in_words(const SensorProfile& profile) {
   for (const auto* reading : {&profile.instant, &profile.average}) {
     if (*reading && (*reading)->duty && !(*reading)->sees_everything()) partial = &**reading;
   }
-  std::string use = partial != nullptr
-                        ? fmt::format("this card's {} sees {} of the time; wattune uses ",
-                                      profile.instant && partial == &*profile.instant ? "instantaneous reading"
-                                                                                      : "power reading",
-                                      share(*partial->duty))
-                        : std::string("wattune uses this card's ");
+  std::string use =
+      partial != nullptr
+          ? fmt::format("this card's {} sees {} of the time; wattune uses ",
+                        profile.instant && partial == &*profile.instant ? "instantaneous reading" : "power reading",
+                        share(*partial->duty))
+          : std::string("wattune uses this card's ");
   const bool possessive = partial != nullptr;
   if (chosen == EnergyEstimator::counter) use += possessive ? "its energy counter" : "energy counter";
-  if (chosen == EnergyEstimator::samples) use += possessive ? "the driver's record of power" : "record of power in the driver";
+  if (chosen == EnergyEstimator::samples)
+    use += possessive ? "the driver's record of power" : "record of power in the driver";
   if (chosen == EnergyEstimator::integral) use += possessive ? "the mean of its fresh values" : "power reading";
   lines.push_back(use);
   for (const auto& warning : profile.warnings) lines.push_back("warning: " + warning);
@@ -232,7 +233,9 @@ SensorProfile sensor_profile_from_json(const json& object) {
   return profile;
 }
 
-fs::path profile_folder() { return kept_folder(kept_profiles); }
+fs::path profile_folder() {
+  return kept_folder(kept_profiles);
+}
 
 fs::path save_profile(const SensorProfile& profile, const fs::path& folder) {
   return keep_json(kept_profiles, folder, profile.board, profile.driver, to_json(profile));

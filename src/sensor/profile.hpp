@@ -24,14 +24,14 @@ EnergyEstimator estimator_from(const std::string& name);
 
 /// One way to read power or energy. Times in s.
 struct ReadingProfile {
-  double period = 0;                 ///< between updates
-  double call = 0;                   ///< that asking takes, median
-  double call_slow = 0;              ///< and one time in a hundred
-  std::optional<double> window;      ///< that an update is the mean of
-  std::optional<double> duty;        ///< share of the time that is seen: window over period, at most 1
-  std::optional<double> rise;        ///< time constant with which a change shows; absent where none was seen
-  std::optional<double> delay;       ///< from the end of the window to the update
-  std::optional<double> scatter;     ///< W, of updates around what the fitted window says
+  double period = 0;              ///< between updates
+  double call = 0;                ///< that asking takes, median
+  double call_slow = 0;           ///< and one time in a hundred
+  std::optional<double> window;   ///< that an update is the mean of
+  std::optional<double> duty;     ///< share of the time that is seen: window over period, at most 1
+  std::optional<double> rise;     ///< time constant with which a change shows; absent where none was seen
+  std::optional<double> delay;    ///< from the end of the window to the update
+  std::optional<double> scatter;  ///< W, of updates around what the fitted window says
   [[nodiscard]] bool sees_everything() const { return duty && *duty > 0.85; }
 };
 

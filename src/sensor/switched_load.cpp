@@ -31,12 +31,14 @@ constexpr const char* body = R"(
 
 std::string source_of(const std::string& language) {
   if (language == "OpenCL") {
-    return std::string("__kernel void wattune_sensor_load(__global float* out, int rounds) {\n"
-                       "  const int index = get_global_id(0);\n") +
+    return std::string(
+               "__kernel void wattune_sensor_load(__global float* out, int rounds) {\n"
+               "  const int index = get_global_id(0);\n") +
            body;
   }
-  return std::string("extern \"C\" __global__ void wattune_sensor_load(float* out, int rounds) {\n"
-                     "  const int index = blockIdx.x * blockDim.x + threadIdx.x;\n") +
+  return std::string(
+             "extern \"C\" __global__ void wattune_sensor_load(float* out, int rounds) {\n"
+             "  const int index = blockIdx.x * blockDim.x + threadIdx.x;\n") +
          body;
 }
 

@@ -57,7 +57,9 @@ bool TickHistory::add(const Tick& tick) {
 }
 
 /// A call that was held up says little about when the step was.
-bool TickHistory::is_clear(const Tick& tick) const { return tick.uncertainty <= 3 * std::max(scatter_, 1e-3); }
+bool TickHistory::is_clear(const Tick& tick) const {
+  return tick.uncertainty <= 3 * std::max(scatter_, 1e-3);
+}
 
 bool TickHistory::is_certain(const Tick& tick) const {
   if (tick.uncertainty < clear_uncertainty * period_) return true;
@@ -181,8 +183,8 @@ WindowPower window_power(const std::vector<Tick>& ticks, std::size_t first, cons
   result.end = history.time(ticks[last]);
   const double duration = result.end - result.begin;
   result.watts = (ticks[last].joules - ticks[first].joules) / duration;
-  result.intervals = history.regular() ? std::llround(duration / history.period())
-                                       : static_cast<std::int64_t>(last - first);
+  result.intervals =
+      history.regular() ? std::llround(duration / history.period()) : static_cast<std::int64_t>(last - first);
 
   // The scatter of the power itself, weighted by duration, for a missed tick makes one interval of two; less what the
   // errors of the ticks' times bring into it.
@@ -203,7 +205,8 @@ WindowPower window_power(const std::vector<Tick>& ticks, std::size_t first, cons
   if (samples > 1) {
     const double variance = squares * samples / (samples - 1);
     // More than the errors of times explain, nineteen times out of twenty.
-    if (variance > of_times * (1 + 2 * std::sqrt(2 / (samples - 1)))) scatter = std::sqrt((variance - of_times) / samples);
+    if (variance > of_times * (1 + 2 * std::sqrt(2 / (samples - 1))))
+      scatter = std::sqrt((variance - of_times) / samples);
   }
   const double factor = history.regular() ? history.jitter_factor() : 1;
   const double of_length = factor * std::hypot(error_of(ticks[first]), error_of(ticks[last])) / duration;

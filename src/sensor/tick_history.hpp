@@ -66,9 +66,9 @@ class TickHistory {
   double period_ = 0;
   double phase_ = 0;
   std::optional<double> last_position_;  ///< of the last step that was certain
-  double scatter_ = 0;  ///< standard deviation of the times seen around those due, s
-  double jitter_squares_ = 0;  ///< s^2, of what windows have taught
-  double jitter_freedom_ = 0;  ///< degrees of freedom of that
+  double scatter_ = 0;                   ///< standard deviation of the times seen around those due, s
+  double jitter_squares_ = 0;            ///< s^2, of what windows have taught
+  double jitter_freedom_ = 0;            ///< degrees of freedom of that
 };
 
 struct WindowPower {

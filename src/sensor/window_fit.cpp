@@ -79,9 +79,7 @@ class Fit {
     return line;
   }
 
-  [[nodiscard]] double squares(const Shape& shape) const {
-    return line(shape, LoadTrace(bursts_, shape.rise)).squares;
-  }
+  [[nodiscard]] double squares(const Shape& shape) const { return line(shape, LoadTrace(bursts_, shape.rise)).squares; }
 
   /// Walks downhill from a shape, in steps that shrink.
   [[nodiscard]] Shape refine(Shape best, double period, double longest, bool with_rise) const {
@@ -121,8 +119,13 @@ class Fit {
     const Line found = line(shape, LoadTrace(bursts_, shape.rise));
     const double n = static_cast<double>(updates_.size());
     const double off = mean_ + found.coefficients[0];
-    return {shape.window, shape.delay, shape.rise, off, off + found.coefficients[1] + found.coefficients[2],
-            std::sqrt(found.squares / (n - 6)), total_ > 0 ? 1 - found.squares / total_ : 0};
+    return {shape.window,
+            shape.delay,
+            shape.rise,
+            off,
+            off + found.coefficients[1] + found.coefficients[2],
+            std::sqrt(found.squares / (n - 6)),
+            total_ > 0 ? 1 - found.squares / total_ : 0};
   }
 
  private:

@@ -15,12 +15,12 @@ struct Update {
 };
 
 struct WindowFit {
-  double window;   ///< s, that an update is the mean of
-  double delay;    ///< s, from the end of the window to the update
-  double rise;     ///< s, time constant; 0 where none shows
+  double window;  ///< s, that an update is the mean of
+  double delay;   ///< s, from the end of the window to the update
+  double rise;    ///< s, time constant; 0 where none shows
   double off_watts;
   double on_watts;
-  double scatter;  ///< W, of the updates around the fit
+  double scatter;    ///< W, of the updates around the fit
   double explained;  ///< share of the updates' variance that the fit explains
 };
 

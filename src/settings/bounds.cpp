@@ -115,9 +115,8 @@ std::string objection_to(Setting setting, double value, const Capabilities& capa
     }
   } else {
     const auto& clocks = setting == Setting::sm_clock ? capabilities.sm_clocks : capabilities.memory_clocks;
-    const bool supported = std::any_of(clocks.begin(), clocks.end(), [&](double clock) {
-      return std::fabs(clock - value) <= clock_tolerance;
-    });
+    const bool supported = std::any_of(clocks.begin(), clocks.end(),
+                                       [&](double clock) { return std::fabs(clock - value) <= clock_tolerance; });
     if (!supported) {
       return fmt::format("{} {:g} MHz is not supported; the nearest are {} MHz", to_string(setting), value * 1e-6,
                          nearest_clocks(clocks, value));

@@ -21,10 +21,10 @@ struct SettingBounds {
 
 /// The configuration of a system-wide server.
 struct ServerConfig {
-  std::string group;                           ///< whose members may connect, besides root; empty: nobody else
+  std::string group;  ///< whose members may connect, besides root; empty: nobody else
   double lease_seconds = 30;
-  SettingBounds bounds;                        ///< of boards that are not named
-  std::map<std::string, SettingBounds> boards; ///< by UUID
+  SettingBounds bounds;                         ///< of boards that are not named
+  std::map<std::string, SettingBounds> boards;  ///< by UUID
   [[nodiscard]] const SettingBounds& of(const std::string& uuid) const;
 };
 

@@ -86,8 +86,8 @@ Capabilities capabilities_from_json(const json& j) {
     j.at("may_set").at(2).get_to(c.may_set_power_limit);
     j.at("route").get_to(c.route);
     for (const auto& route : j.at("routes")) {
-      c.routes.push_back({route.at("name").get<std::string>(), route.at("usable").get<bool>(),
-                          route.at("reason").get<std::string>()});
+      c.routes.push_back(
+          {route.at("name").get<std::string>(), route.at("usable").get<bool>(), route.at("reason").get<std::string>()});
     }
     if (j.contains("power_limit")) {
       c.power_limit = SettingRange{j.at("power_limit").at(0).get<double>(), j.at("power_limit").at(1).get<double>()};

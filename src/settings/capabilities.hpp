@@ -18,7 +18,7 @@ struct SettingRange {
 
 /// A way to permission, tried or not.
 struct RouteState {
-  std::string name;    ///< "locked clocks", "application clocks", "wattuned", ...
+  std::string name;  ///< "locked clocks", "application clocks", "wattuned", ...
   bool usable = false;
   std::string reason;  ///< why it is not, and what would make it so
 };
@@ -29,19 +29,19 @@ struct Capabilities {
   std::string name;
   std::string driver;
   bool simulated = false;
-  std::vector<double> sm_clocks;      ///< at the highest memory clock
-  double default_sm_clock = 0;        ///< the default application clock: the base clock on most boards; 0: not told
+  std::vector<double> sm_clocks;  ///< at the highest memory clock
+  double default_sm_clock = 0;    ///< the default application clock: the base clock on most boards; 0: not told
   std::vector<double> memory_clocks;
-  std::optional<SettingRange> power_limit;   ///< what the board accepts
+  std::optional<SettingRange> power_limit;  ///< what the board accepts
   double power_limit_default = 0;
   double power_limit_now = 0;
-  std::string refused;                ///< why nothing may be set on this board at all (MIG); else empty
+  std::string refused;  ///< why nothing may be set on this board at all (MIG); else empty
 
   bool may_set_sm_clock = false;
   bool may_set_memory_clock = false;
   bool may_set_power_limit = false;
-  std::string route;                  ///< the one that will be used; empty where there is none
-  std::vector<RouteState> routes;     ///< in the order in which they are tried
+  std::string route;               ///< the one that will be used; empty where there is none
+  std::vector<RouteState> routes;  ///< in the order in which they are tried
 
   [[nodiscard]] bool may_set(Setting setting) const;
   [[nodiscard]] bool may_set_anything() const {

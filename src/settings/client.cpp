@@ -188,9 +188,9 @@ void SettingsClient::Impl::open_private() {
 
 bool SettingsClient::Impl::open_system() {
   auto found = ask_system_server(capabilities);
-  const bool can = found.state.usable &&
-                   std::all_of(options.wanted.begin(), options.wanted.end(),
-                               [&](Setting setting) { return found.capabilities.may_set(setting); });
+  const bool can =
+      found.state.usable && std::all_of(options.wanted.begin(), options.wanted.end(),
+                                        [&](Setting setting) { return found.capabilities.may_set(setting); });
   if (!can && found.state.usable) found.state = {system_route, false, "it cannot set this either"};
   insert_route(capabilities, found.state);
   if (!can) return false;
@@ -244,9 +244,10 @@ bool SettingsClient::Impl::take(double wait_seconds, int wake_fd) {
   const json reply = ask(request, request.wait ? wait_seconds : reply_seconds, request.wait ? wake_fd : -1);
   if (reply.contains("woken")) return false;
   if (reply.contains("late") || reply.contains("busy")) {
-    throw DeviceError(fmt::format("the settings of {} ({}) are in use by {}; use another device, or wait until it has "
-                                  "ended (--settings-wait TIME)",
-                                  capabilities.name, capabilities.uuid, reply.value("busy", "another run")));
+    throw DeviceError(
+        fmt::format("the settings of {} ({}) are in use by {}; use another device, or wait until it has "
+                    "ended (--settings-wait TIME)",
+                    capabilities.name, capabilities.uuid, reply.value("busy", "another run")));
   }
   if (reply.contains("error")) throw DeviceError(reply.at("error").get<std::string>());
   held = true;
@@ -273,15 +274,16 @@ void SettingsClient::Impl::replace_server(const std::string& why) {
     take(0, -1);
     if (losses.size() > most_losses) {
       end_server();
-      throw DeviceError(fmt::format("{} servers were lost within {:g} s; the device was put back", losses.size(),
-                                    losses_seconds));
+      throw DeviceError(
+          fmt::format("{} servers were lost within {:g} s; the device was put back", losses.size(), losses_seconds));
     }
     for (const pid_t worker : workers) register_worker(worker);
   } catch (const Error& error) {
     end_server();
-    throw DeviceError(fmt::format("{}. No other can take its place: {}. 'wattune restore' puts the device back where "
-                                  "that is still to be done; the same command given again continues the run",
-                                  why, error.what()));
+    throw DeviceError(
+        fmt::format("{}. No other can take its place: {}. 'wattune restore' puts the device back where "
+                    "that is still to be done; the same command given again continues the run",
+                    why, error.what()));
   }
   loss = why + "; another has taken its place";
 }
@@ -299,15 +301,25 @@ SettingsClient::SettingsClient(SettingsClientOptions options) : impl_(std::make_
 
 SettingsClient::~SettingsClient() = default;
 
-const Capabilities& SettingsClient::capabilities() const { return impl_->capabilities; }
+const Capabilities& SettingsClient::capabilities() const {
+  return impl_->capabilities;
+}
 
-std::size_t SettingsClient::changes() const { return impl_->changes; }
+std::size_t SettingsClient::changes() const {
+  return impl_->changes;
+}
 
-void SettingsClient::restore_sm_clock_to(double hertz) { impl_->locked_sm_clock_hz = hertz; }
+void SettingsClient::restore_sm_clock_to(double hertz) {
+  impl_->locked_sm_clock_hz = hertz;
+}
 
-void SettingsClient::check_wanted() const { impl_->check_wanted(); }
+void SettingsClient::check_wanted() const {
+  impl_->check_wanted();
+}
 
-bool SettingsClient::acquire(double wait_seconds, int wake_fd) { return impl_->take(wait_seconds, wake_fd); }
+bool SettingsClient::acquire(double wait_seconds, int wake_fd) {
+  return impl_->take(wait_seconds, wake_fd);
+}
 
 std::string SettingsClient::set(const DeviceSettings& settings) {
   if (impl_->held && settings == impl_->current) return {};
@@ -339,9 +351,13 @@ void SettingsClient::add_worker(pid_t pid) {
   }
 }
 
-double SettingsClient::keep_alive_seconds() const { return impl_->lease_seconds / 4; }
+double SettingsClient::keep_alive_seconds() const {
+  return impl_->lease_seconds / 4;
+}
 
-int SettingsClient::fd() const { return impl_->link ? impl_->link->fd() : -1; }
+int SettingsClient::fd() const {
+  return impl_->link ? impl_->link->fd() : -1;
+}
 
 std::string SettingsClient::keep_alive() {
   if (!impl_->held || !impl_->link) return {};

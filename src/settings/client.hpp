@@ -1,10 +1,11 @@
 #pragma once
 // A client of a settings server: what a run holds while it changes a device.
 
+#include <sys/types.h>
+
 #include <memory>
 #include <optional>
 #include <string>
-#include <sys/types.h>
 #include <vector>
 
 #include "settings/board.hpp"

@@ -81,7 +81,8 @@ std::string first_line(const std::string& text) {
   if (begin == std::string::npos) return {};
   constexpr std::size_t longest = 200;
   std::string line = text.substr(begin, std::min(text.find('\n', begin) - begin, longest));
-  std::replace_if(line.begin(), line.end(), [](char c) { return c >= 0 && c < ' '; }, ' ');
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c >= 0 && c < ' '; }, ' ');
   return line;
 }
 

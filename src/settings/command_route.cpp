@@ -110,9 +110,8 @@ class CommandRoute final : public SettingRoute {
         {"value", value ? fmt::format("{:.7g}", *value / edge_scale(setting)) : ""}};
     const auto result = run_command(fill_in(command, values), limit_seconds);
     if (result.ok) return std::nullopt;
-    return SettingError{SettingError::Kind::other,
-                        fmt::format("cannot {} the {}: the command '{}' {}", verb, to_string(setting), command.front(),
-                                    result.problem)};
+    return SettingError{SettingError::Kind::other, fmt::format("cannot {} the {}: the command '{}' {}", verb,
+                                                               to_string(setting), command.front(), result.problem)};
   }
 
   std::shared_ptr<const NvmlBoardAccess> access_;

@@ -91,9 +91,13 @@ SettingsConnection::SettingsConnection(FileDescriptor socket, ServerShared& shar
   if (::getsockopt(socket_.get(), SOL_SOCKET, SO_PEERCRED, &peer_, &length) != 0) peer_ = {0, UINT32_MAX, UINT32_MAX};
 }
 
-SettingsConnection::~SettingsConnection() { end(""); }
+SettingsConnection::~SettingsConnection() {
+  end("");
+}
 
-std::string SettingsConnection::client() const { return fmt::format("pid {} of user {}", peer_.pid, peer_.uid); }
+std::string SettingsConnection::client() const {
+  return fmt::format("pid {} of user {}", peer_.pid, peer_.uid);
+}
 
 bool SettingsConnection::admit() {
   if (!shared_.system_wide || peer_.uid == 0 || peer_.uid == ::geteuid() ||
@@ -322,8 +326,8 @@ std::string SettingsConnection::put_back() {
     shared_.say(fmt::format("{} is put back", uuid));
   } else {
     failed_ = true;
-    problems = fmt::format("the settings of {} could not all be put back: {}; 'wattune restore' tries again", uuid,
-                           problems);
+    problems =
+        fmt::format("the settings of {} could not all be put back: {}; 'wattune restore' tries again", uuid, problems);
     shared_.say(problems);
   }
   return problems;

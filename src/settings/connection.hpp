@@ -1,13 +1,14 @@
 #pragma once
 // The server's side of one client.
 
+#include <sys/socket.h>
+
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
-#include <sys/socket.h>
 #include <vector>
 
 #include "base/file.hpp"
@@ -84,12 +85,12 @@ class SettingsConnection {
   ucred peer_{};
   FrameReader reader_{most_request_bytes};
   std::string outgoing_;
-  double deadline_;          ///< by which it must have said something
-  double tokens_;            ///< requests that it may still make at once
-  double tokens_at_;         ///< when that was so
+  double deadline_;   ///< by which it must have said something
+  double tokens_;     ///< requests that it may still make at once
+  double tokens_at_;  ///< when that was so
   std::unique_ptr<SettableBoard> board_;
   std::optional<Keeper> keeper_;
-  bool waiting_ = false;     ///< for the board's lock
+  bool waiting_ = false;  ///< for the board's lock
   std::optional<double> locked_sm_clock_hz_;
   std::vector<FileDescriptor> workers_;  ///< pidfds
   bool failed_ = false;

@@ -53,9 +53,13 @@ std::optional<Setting> setting_of(std::string_view parameter) {
   return std::nullopt;
 }
 
-std::string_view edge_unit(Setting setting) { return setting == Setting::power_limit ? "W" : "MHz"; }
+std::string_view edge_unit(Setting setting) {
+  return setting == Setting::power_limit ? "W" : "MHz";
+}
 
-double edge_scale(Setting setting) { return setting == Setting::power_limit ? 1.0 : 1e6; }
+double edge_scale(Setting setting) {
+  return setting == Setting::power_limit ? 1.0 : 1e6;
+}
 
 std::optional<double>& DeviceSettings::at(Setting setting) {
   if (setting == Setting::sm_clock) return sm_clock_hz;

@@ -61,9 +61,10 @@ std::optional<Keeper> Keeper::take(SettableBoard& board, const SettingsFolder& f
   if (const auto stale = folder.find(uuid)) {
     const std::string problems = put_back(board, *stale, folder);
     if (!problems.empty()) {
-      throw DeviceError(fmt::format("the settings that an earlier run left on {} cannot be put back: {}; run 'wattune "
-                                    "restore' as the user who made them, or ask an administrator",
-                                    uuid, problems));
+      throw DeviceError(
+          fmt::format("the settings that an earlier run left on {} cannot be put back: {}; run 'wattune "
+                      "restore' as the user who made them, or ask an administrator",
+                      uuid, problems));
     }
   }
   if (const auto error = board.try_permission()) throw DeviceError(error->message);

@@ -47,14 +47,12 @@ std::vector<double> clocks_of(Ask ask) {
 void read_clocks(const NvmlBoardAccess& access, Capabilities& capabilities) {
   const auto& reader = access.reader;
   if (reader.supported_memory_clocks == nullptr || reader.supported_sm_clocks == nullptr) return;
-  capabilities.memory_clocks = clocks_of([&](unsigned* count, unsigned* list) {
-    return reader.supported_memory_clocks(access.device, count, list);
-  });
+  capabilities.memory_clocks = clocks_of(
+      [&](unsigned* count, unsigned* list) { return reader.supported_memory_clocks(access.device, count, list); });
   if (capabilities.memory_clocks.empty()) return;
   const auto highest = static_cast<unsigned>(std::lround(capabilities.memory_clocks.back() * 1e-6));
-  capabilities.sm_clocks = clocks_of([&](unsigned* count, unsigned* list) {
-    return reader.supported_sm_clocks(access.device, highest, count, list);
-  });
+  capabilities.sm_clocks = clocks_of(
+      [&](unsigned* count, unsigned* list) { return reader.supported_sm_clocks(access.device, highest, count, list); });
   unsigned megahertz = 0;
   if (reader.default_application_clock != nullptr &&
       reader.default_application_clock(access.device, NvmlClock::sm, &megahertz) == NvmlResult::success) {
@@ -134,8 +132,8 @@ class NvmlBoard final : public SettableBoard {
 NvmlBoard::NvmlBoard(const std::string& uuid, const std::string& pci, const std::string& library) {
   auto nvml = load_nvml(library);
   const NvmlDevice device = find_device(*nvml, uuid, pci);
-  access_ = std::make_shared<NvmlBoardAccess>(NvmlBoardAccess{nvml, device, NvmlSettingsReader(nvml->library),
-                                                              NvmlSetters(nvml->library), std::nullopt});
+  access_ = std::make_shared<NvmlBoardAccess>(
+      NvmlBoardAccess{nvml, device, NvmlSettingsReader(nvml->library), NvmlSetters(nvml->library), std::nullopt});
   const auto& reader = access_->reader;
   int major = 0;
   int minor = 0;
@@ -166,8 +164,8 @@ NvmlBoard::NvmlBoard(const std::string& uuid, const std::string& pci, const std:
 void NvmlBoard::prefer_route(const std::vector<Setting>& wanted) {
   if (!capabilities_.refused.empty()) return;
   for (std::size_t i = 0; i < routes_.size(); ++i) {
-    const bool can = std::all_of(wanted.begin(), wanted.end(),
-                                 [&](Setting setting) { return routes_[i]->may_set(setting); });
+    const bool can =
+        std::all_of(wanted.begin(), wanted.end(), [&](Setting setting) { return routes_[i]->may_set(setting); });
     if (!can || !capabilities_.routes[i].usable) continue;
     use(routes_[i].get());
     return;

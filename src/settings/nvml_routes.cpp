@@ -10,7 +10,9 @@ namespace wattune {
 
 namespace {
 
-unsigned megahertz(double hertz) { return static_cast<unsigned>(std::lround(hertz * 1e-6)); }
+unsigned megahertz(double hertz) {
+  return static_cast<unsigned>(std::lround(hertz * 1e-6));
+}
 
 SettingResult set_power_limit(const NvmlBoardAccess& access, double watts) {
   const auto milliwatts = static_cast<unsigned>(std::lround(watts * 1e3));

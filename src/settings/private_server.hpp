@@ -2,8 +2,9 @@
 // The settings server of one run: started before anything is set, in a session of its own, it outlives the run and
 // puts the device back.
 
-#include <string>
 #include <sys/types.h>
+
+#include <string>
 
 #include "base/file.hpp"
 #include "settings/board.hpp"

@@ -45,7 +45,9 @@ ProcessIdentity identify(pid_t pid) {
   return {pid, stat ? stat->start_time : 0};
 }
 
-ProcessIdentity own_identity() { return identify(::getpid()); }
+ProcessIdentity own_identity() {
+  return identify(::getpid());
+}
 
 bool is_alive(const ProcessIdentity& process) {
   const auto stat = read_stat(process.pid);
@@ -71,8 +73,9 @@ std::string boot_id() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
   if (file >> id) return id;
-  throw DeviceError("cannot change device settings: /proc/sys/kernel/random/boot_id cannot be read, without which "
-                    "what was left by a crash could not be told from what a reboot has put back; mount /proc");
+  throw DeviceError(
+      "cannot change device settings: /proc/sys/kernel/random/boot_id cannot be read, without which "
+      "what was left by a crash could not be told from what a reboot has put back; mount /proc");
 }
 
 nlohmann::json to_json(const ProcessIdentity& process) {

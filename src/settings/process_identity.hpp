@@ -1,10 +1,11 @@
 #pragma once
 // Which process is which: a pid alone may be used again.
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <sys/types.h>
 
 namespace wattune {
 

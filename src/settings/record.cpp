@@ -64,12 +64,17 @@ void sync_folder(const fs::path& folder) {
 std::string to_text(const SettingsRecord& r) {
   json touched = json::array();
   for (const Setting setting : r.touched) touched.push_back(parameter_of(setting));
-  return json{{"version", record_version}, {"uuid", r.uuid},
-              {"library", r.library},      {"route", r.route},
+  return json{{"version", record_version},
+              {"uuid", r.uuid},
+              {"library", r.library},
+              {"route", r.route},
               {"route_details", r.route_details},
-              {"boot", r.boot},            {"driver", r.driver},
-              {"client", to_json(r.client)}, {"server", to_json(r.server)},
-              {"created", r.created},      {"before", to_json(r.before)},
+              {"boot", r.boot},
+              {"driver", r.driver},
+              {"client", to_json(r.client)},
+              {"server", to_json(r.server)},
+              {"created", r.created},
+              {"before", to_json(r.before)},
               {"touched", touched}}
              .dump(2) +
          "\n";
@@ -141,13 +146,13 @@ std::optional<BoardLock> SettingsFolder::try_lock(const std::string& uuid) const
   const fs::path path = file(uuid, ".lock");
   FileDescriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!lock) {
-    throw DeviceError(fmt::format("cannot lock the settings of {}: '{}': {}", uuid, path.string(),
-                                  system_error_text(errno)));
+    throw DeviceError(
+        fmt::format("cannot lock the settings of {}: '{}': {}", uuid, path.string(), system_error_text(errno)));
   }
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) return std::nullopt;
-    throw DeviceError(fmt::format("cannot lock the settings of {}: '{}': {}", uuid, path.string(),
-                                  system_error_text(errno)));
+    throw DeviceError(
+        fmt::format("cannot lock the settings of {}: '{}': {}", uuid, path.string(), system_error_text(errno)));
   }
   // For messages only: the lock is the kernel's.
   const std::string holder = fmt::format("{}\n", ::getpid());

@@ -18,7 +18,7 @@ struct SettingsRecord {
   std::string library;  ///< NVML's file where it is a simulated one; else empty: the driver's
   std::string route;
   std::string route_details;  ///< see SettableBoard::route_details()
-  std::string boot;     ///< boot id: a reboot puts everything back
+  std::string boot;           ///< boot id: a reboot puts everything back
   std::string driver;
   ProcessIdentity client;
   ProcessIdentity server;

@@ -65,9 +65,10 @@ class Selector {
     double value = 0;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
     if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || !(value > 0) || !std::isfinite(value)) {
-      fail(fmt::format("'{}' in '{}' is no positive number in {}; write a list (A,B,C), a range (LO:HI), N values of a "
-                       "range (LO:HI:N), N of all (:N), or all",
-                       text, text_, edge_unit(setting_)));
+      fail(
+          fmt::format("'{}' in '{}' is no positive number in {}; write a list (A,B,C), a range (LO:HI), N values of a "
+                      "range (LO:HI:N), N of all (:N), or all",
+                      text, text_, edge_unit(setting_)));
     }
     return value * edge_scale(setting_);
   }
@@ -87,9 +88,8 @@ class Selector {
 
   [[nodiscard]] std::optional<double> nearest(double value) const {
     const auto& list = clocks();
-    const auto found = std::min_element(list.begin(), list.end(), [&](double a, double b) {
-      return std::fabs(a - value) < std::fabs(b - value);
-    });
+    const auto found = std::min_element(
+        list.begin(), list.end(), [&](double a, double b) { return std::fabs(a - value) < std::fabs(b - value); });
     return found == list.end() ? std::nullopt : std::optional(*found);
   }
 

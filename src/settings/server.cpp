@@ -70,7 +70,9 @@ FileDescriptor make_event() {
 /// slower one.
 struct Client {
   Client(std::shared_ptr<ServerShared> shared_in, FileDescriptor socket, std::shared_ptr<FileDescriptor> changed_in)
-      : shared(std::move(shared_in)), connection(std::move(socket), *shared), stop(make_event()),
+      : shared(std::move(shared_in)),
+        connection(std::move(socket), *shared),
+        stop(make_event()),
         changed(std::move(changed_in)) {}
 
   /// Serves until the client is gone, or `stop` is signalled.
@@ -102,7 +104,9 @@ struct Client {
 class SettingsServer {
  public:
   explicit SettingsServer(SettingsServerOptions options)
-      : shared_(std::make_shared<ServerShared>()), listener_(std::move(options.listener)), signals_(signals()),
+      : shared_(std::make_shared<ServerShared>()),
+        listener_(std::move(options.listener)),
+        signals_(signals()),
         changed_(std::make_shared<FileDescriptor>(make_event())) {
     shared_->config = std::move(options.config);
     shared_->open = std::move(options.open);
@@ -223,7 +227,9 @@ class SettingsServer {
 
 }  // namespace
 
-int serve_settings(SettingsServerOptions options) { return SettingsServer(std::move(options)).run(); }
+int serve_settings(SettingsServerOptions options) {
+  return SettingsServer(std::move(options)).run();
+}
 
 FileDescriptor listen_for_settings(const std::string& path) {
   auto fail = [&] {

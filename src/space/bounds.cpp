@@ -20,12 +20,16 @@ bool is_increasing(Op op) {
     case Op::floor:
     case Op::ceil:
     case Op::round:
-    case Op::square_root: return true;
-    default: return false;
+    case Op::square_root:
+      return true;
+    default:
+      return false;
   }
 }
 
-bool has_numbers_only(const Node& node) { return !node.is_float || !node.range.not_a_number; }
+bool has_numbers_only(const Node& node) {
+  return !node.is_float || !node.range.not_a_number;
+}
 
 }  // namespace
 
@@ -52,12 +56,14 @@ NodeId Bounds::possible(NodeId id) {
       return is_and ? graph_.conjunction(parts) : graph_.disjunction(parts);
     }
     case Op::less:
-    case Op::less_equal: return may_fault ? graph_.integer(1) : possibly_less(op, children[0], children[1]);
+    case Op::less_equal:
+      return may_fault ? graph_.integer(1) : possibly_less(op, children[0], children[1]);
     case Op::equal:
       if (may_fault) return graph_.integer(1);
       return graph_.conjunction(std::array{possibly_less(Op::less_equal, children[0], children[1]),
                                            possibly_less(Op::less_equal, children[1], children[0])});
-    default: return graph_.integer(1);
+    default:
+      return graph_.integer(1);
   }
 }
 

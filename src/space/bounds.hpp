@@ -1,6 +1,6 @@
 #pragma once
-// What is known about a condition while some of its variables are not: restrictions on products and sums are seen to fail
-// long before their last variable has a value.
+// What is known about a condition while some of its variables are not: restrictions on products and sums are seen to
+// fail long before their last variable has a value.
 
 #include <map>
 #include <optional>

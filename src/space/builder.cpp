@@ -51,7 +51,8 @@ class KeyPacker {
   }
 
   /// Only lanes that are alive take part in what is numbered.
-  void add(std::span<const std::uint64_t> values, std::uint64_t lowest, unsigned bits, std::span<const std::uint8_t> alive) {
+  void add(std::span<const std::uint64_t> values, std::uint64_t lowest, unsigned bits,
+           std::span<const std::uint8_t> alive) {
     if (bits == 0) return;
     if (bits_ + bits > 64 && bits_ > 0) {
       IdMap& map = next_map();
@@ -255,7 +256,8 @@ class LevelBuilder {
       const Column& column = lane_column(id);
       const std::uint64_t lowest = node.is_float ? 0 : static_cast<std::uint64_t>(node.range.low);
       const unsigned bits =
-          node.is_float ? 64 : static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(node.range.high) - lowest));
+          node.is_float ? 64
+                        : static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(node.range.high) - lowest));
       packer_.add(column.values, lowest, bits, alive);
       if (column.faults.empty()) continue;
       std::vector<std::uint64_t> faults(count);

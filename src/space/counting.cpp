@@ -71,7 +71,8 @@ void check_types(const Definition& definition, std::size_t restriction) {
 class Judge {
  public:
   Judge(const Definition& definition, const Question& question) : question_(question) {
-    for (const Expression& expression : definition.expressions) programs_.push_back(expression.compile(definition.names));
+    for (const Expression& expression : definition.expressions)
+      programs_.push_back(expression.compile(definition.names));
   }
 
   [[nodiscard]] bool accepts(const std::vector<const Value*>& values) const {

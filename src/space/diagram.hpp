@@ -48,10 +48,10 @@ class Diagram {
 
   /// A node is known by where its row starts in the level's arrays; a row has an element per value, and one more.
   struct Level {
-    std::size_t variable = 0;          ///< which parameter
-    std::size_t width = 0;             ///< number of its values
-    std::vector<std::uint32_t> next;   ///< row + value: row of the next level (0 at the end), or dead
-    Counts before;                     ///< row + value: combinations with a smaller value; row + width: all
+    std::size_t variable = 0;         ///< which parameter
+    std::size_t width = 0;            ///< number of its values
+    std::vector<std::uint32_t> next;  ///< row + value: row of the next level (0 at the end), or dead
+    Counts before;                    ///< row + value: combinations with a smaller value; row + width: all
   };
 
   /// Counts. Equal nodes are merged, and dead ends removed.

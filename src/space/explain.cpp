@@ -43,8 +43,8 @@ std::vector<RestrictionFault> SearchSpace::faults() const {
       const PointCount points = estimate_points(definition, {before, i, fault}, most_edges);
       PointCount& sum = fault == Fault::division_by_zero ? division : other;
       const bool is_first = fault != Fault::domain;
-      sum.exact = points.exact && (is_first || sum.exact) ? std::optional(sum.exact.value_or(0) + *points.exact)
-                                                          : std::nullopt;
+      sum.exact =
+          points.exact && (is_first || sum.exact) ? std::optional(sum.exact.value_or(0) + *points.exact) : std::nullopt;
       sum.points += points.points;
     }
     if (division.points > 0) result.push_back({i, true, division});

@@ -29,20 +29,25 @@ bool gives_truth(Op op) {
     case Op::guarded_or:
     case Op::all:
     case Op::any:
-    case Op::predicate: return true;
-    default: return false;
+    case Op::predicate:
+      return true;
+    default:
+      return false;
   }
 }
 
 bool gives_float(Op op, bool operands_are_float) {
   switch (op) {
     case Op::divide:
-    case Op::to_float: return true;
+    case Op::to_float:
+      return true;
     case Op::truncate:
     case Op::floor:
     case Op::ceil:
-    case Op::round: return false;
-    default: return operands_are_float && !gives_truth(op);
+    case Op::round:
+      return false;
+    default:
+      return operands_are_float && !gives_truth(op);
   }
 }
 
@@ -51,12 +56,15 @@ Wide magnitude(const Range& range, Wide least) {
   return std::max({least, -Wide{range.low}, Wide{range.high}});
 }
 
-bool is_small(const Range& range, Int low) { return range.low >= low && range.high <= 0xffffffff; }
+bool is_small(const Range& range, Int low) {
+  return range.low >= low && range.high <= 0xffffffff;
+}
 
 }  // namespace
 
 NodeId Graph::intern(Node node) {
-  Key key{node.op, node.is_float, node.fault, node.payload, node.integer, std::bit_cast<std::uint64_t>(node.floating),
+  Key key{node.op,      node.is_float, node.fault,
+          node.payload, node.integer,  std::bit_cast<std::uint64_t>(node.floating),
           node.children};
   const auto [entry, is_new] = known_.try_emplace(std::move(key), static_cast<NodeId>(nodes_.size()));
   if (is_new) nodes_.push_back(std::move(node));
@@ -167,8 +175,8 @@ NodeId Graph::make(Op op, std::span<const NodeId> children, std::uint32_t payloa
 
 Operand Graph::constant(NodeId id) const {
   const Node& node = nodes_[id];
-  return {node.is_float ? static_cast<const void*>(&node.floating) : &node.integer, node.may_fault ? &node.fault : nullptr,
-          true};
+  return {node.is_float ? static_cast<const void*>(&node.floating) : &node.integer,
+          node.may_fault ? &node.fault : nullptr, true};
 }
 
 NodeId Graph::to_float(NodeId id) {
@@ -240,14 +248,20 @@ NodeId Graph::unary(Op op, NodeId a) {
     case Op::truncate:
     case Op::floor:
     case Op::ceil:
-    case Op::round: return operand.is_float ? make(op, std::array{a}) : a;
-    case Op::to_float: return to_float(a);
+    case Op::round:
+      return operand.is_float ? make(op, std::array{a}) : a;
+    case Op::to_float:
+      return to_float(a);
     case Op::square_root:
     case Op::log2:
-    case Op::log: return make(op, std::array{to_float(a)});
-    case Op::is_true: return !operand.is_float && operand.range.low >= 0 && operand.range.high <= 1 ? a : make(op, std::array{a});
-    case Op::logical_not: break;
-    default: return make(op, std::array{a});
+    case Op::log:
+      return make(op, std::array{to_float(a)});
+    case Op::is_true:
+      return !operand.is_float && operand.range.low >= 0 && operand.range.high <= 1 ? a : make(op, std::array{a});
+    case Op::logical_not:
+      break;
+    default:
+      return make(op, std::array{a});
   }
   // "not" moves inwards, so that restrictions fall apart into smaller ones.
   const std::vector<NodeId> operands = operand.children;
@@ -302,8 +316,12 @@ NodeId Graph::chain(Op nary, Op guarded, std::span<const NodeId> operands, Int d
   return result ? *result : integer(1 - decisive);
 }
 
-NodeId Graph::conjunction(std::span<const NodeId> operands) { return chain(Op::all, Op::guarded_and, operands, 0); }
-NodeId Graph::disjunction(std::span<const NodeId> operands) { return chain(Op::any, Op::guarded_or, operands, 1); }
+NodeId Graph::conjunction(std::span<const NodeId> operands) {
+  return chain(Op::all, Op::guarded_and, operands, 0);
+}
+NodeId Graph::disjunction(std::span<const NodeId> operands) {
+  return chain(Op::any, Op::guarded_or, operands, 1);
+}
 
 NodeId Graph::select(NodeId condition, NodeId a, NodeId b) {
   if (nodes_[condition].op == Op::constant && nodes_[condition].fault == Fault::none) {

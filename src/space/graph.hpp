@@ -23,7 +23,9 @@ namespace wattune {
 
 /// A set of parameters, those with a single value left out: as a space has fewer than 2^128 points, 127 at most.
 using VariableSet = unsigned __int128;
-inline VariableSet variable_set(std::size_t variable) { return VariableSet{1} << variable; }
+inline VariableSet variable_set(std::size_t variable) {
+  return VariableSet{1} << variable;
+}
 
 using NodeId = std::uint32_t;
 
@@ -32,17 +34,44 @@ enum class Op : std::uint8_t {
   table,      ///< of one variable: Graph::table(payload), by position
   predicate,  ///< truth of Graph::predicate(payload); children: the positions of its variables
   // Two operands of one type.
-  add, subtract, multiply, divide, floor_divide, modulo, power, minimum, maximum,
-  equal, not_equal, less, less_equal,
+  add,
+  subtract,
+  multiply,
+  divide,
+  floor_divide,
+  modulo,
+  power,
+  minimum,
+  maximum,
+  equal,
+  not_equal,
+  less,
+  less_equal,
   // One operand.
-  negate, absolute, to_float, truncate, floor, ceil, round, square_root, log2, log,
-  is_true, logical_not,
+  negate,
+  absolute,
+  to_float,
+  truncate,
+  floor,
+  ceil,
+  round,
+  square_root,
+  log2,
+  log,
+  is_true,
+  logical_not,
   has_fault,  ///< whether the operand has the fault `payload`
   // Truth values. The guarded ones do not look at the fault of b where a decides.
-  both, either, guarded_and, guarded_or,
-  select,     ///< condition, value if true, value if false
+  both,
+  either,
+  guarded_and,
+  guarded_or,
+  select,  ///< condition, value if true, value if false
   // Any number of operands that have no faults; integers, and integer results.
-  sum, product, all, any
+  sum,
+  product,
+  all,
+  any
 };
 
 /// Payload of an integer division whose operands fit in 32 bits without sign and whose divisor is not zero.

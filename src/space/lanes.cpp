@@ -14,8 +14,8 @@ const T* values_of(const Operand& lanes) {
   return static_cast<const T*>(lanes.values);
 }
 
-/// result[i] = operation(a[i], b[i]), where a or b may be one value for all lanes. Three plain loops, which the compiler
-/// turns into vector code where the operation allows.
+/// result[i] = operation(a[i], b[i]), where a or b may be one value for all lanes. Three plain loops, which the
+/// compiler turns into vector code where the operation allows.
 template <typename In, typename Out, typename Operation>
 void each(const Operand* operands, std::size_t count, const Lanes& result, Operation operation) {
   const In* a = values_of<In>(operands[0]);
@@ -62,10 +62,18 @@ void divide_lanes(const Node& node, const Operand* operands, std::size_t count, 
 template <typename T>
 void compare(const Node& node, const Operand* operands, std::size_t count, const Lanes& result) {
   switch (node.op) {
-    case Op::equal: each<T, Int>(operands, count, result, [](T a, T b) { return Int{a == b}; }); break;
-    case Op::not_equal: each<T, Int>(operands, count, result, [](T a, T b) { return Int{a != b}; }); break;
-    case Op::less: each<T, Int>(operands, count, result, [](T a, T b) { return Int{a < b}; }); break;
-    default: each<T, Int>(operands, count, result, [](T a, T b) { return Int{a <= b}; }); break;
+    case Op::equal:
+      each<T, Int>(operands, count, result, [](T a, T b) { return Int{a == b}; });
+      break;
+    case Op::not_equal:
+      each<T, Int>(operands, count, result, [](T a, T b) { return Int{a != b}; });
+      break;
+    case Op::less:
+      each<T, Int>(operands, count, result, [](T a, T b) { return Int{a < b}; });
+      break;
+    default:
+      each<T, Int>(operands, count, result, [](T a, T b) { return Int{a <= b}; });
+      break;
   }
 }
 
@@ -81,11 +89,21 @@ void extreme(const Node& node, const Operand* operands, std::size_t count, const
 
 void integer_lanes(const Node& node, const Operand* operands, std::size_t count, const Lanes& result) {
   switch (node.op) {
-    case Op::add: each<Int, Int>(operands, count, result, [](Int a, Int b) { return a + b; }); break;
-    case Op::subtract: each<Int, Int>(operands, count, result, [](Int a, Int b) { return a - b; }); break;
-    case Op::multiply: each<Int, Int>(operands, count, result, [](Int a, Int b) { return a * b; }); break;
-    case Op::floor_divide: divide_lanes<false>(node, operands, count, result); break;
-    case Op::modulo: divide_lanes<true>(node, operands, count, result); break;
+    case Op::add:
+      each<Int, Int>(operands, count, result, [](Int a, Int b) { return a + b; });
+      break;
+    case Op::subtract:
+      each<Int, Int>(operands, count, result, [](Int a, Int b) { return a - b; });
+      break;
+    case Op::multiply:
+      each<Int, Int>(operands, count, result, [](Int a, Int b) { return a * b; });
+      break;
+    case Op::floor_divide:
+      divide_lanes<false>(node, operands, count, result);
+      break;
+    case Op::modulo:
+      divide_lanes<true>(node, operands, count, result);
+      break;
     case Op::divide:
       each<Int, double>(operands, count, result, [](Int a, Int b) {
         double quotient = 0;
@@ -101,20 +119,38 @@ void integer_lanes(const Node& node, const Operand* operands, std::size_t count,
       });
       break;
     case Op::minimum:
-    case Op::maximum: extreme<Int>(node, operands, count, result); break;
-    case Op::negate: each_one<Int, Int>(operands, count, result, [](Int a) { return -a; }); break;
-    case Op::absolute: each_one<Int, Int>(operands, count, result, [](Int a) { return a < 0 ? -a : a; }); break;
+    case Op::maximum:
+      extreme<Int>(node, operands, count, result);
+      break;
+    case Op::negate:
+      each_one<Int, Int>(operands, count, result, [](Int a) { return -a; });
+      break;
+    case Op::absolute:
+      each_one<Int, Int>(operands, count, result, [](Int a) { return a < 0 ? -a : a; });
+      break;
     case Op::to_float:
       each_one<Int, double>(operands, count, result, [](Int a) { return static_cast<double>(a); });
       break;
-    case Op::is_true: each_one<Int, Int>(operands, count, result, [](Int a) { return Int{a != 0}; }); break;
-    case Op::logical_not: each_one<Int, Int>(operands, count, result, [](Int a) { return a ^ 1; }); break;
+    case Op::is_true:
+      each_one<Int, Int>(operands, count, result, [](Int a) { return Int{a != 0}; });
+      break;
+    case Op::logical_not:
+      each_one<Int, Int>(operands, count, result, [](Int a) { return a ^ 1; });
+      break;
     case Op::both:
-    case Op::guarded_and: each<Int, Int>(operands, count, result, [](Int a, Int b) { return a & b; }); break;
+    case Op::guarded_and:
+      each<Int, Int>(operands, count, result, [](Int a, Int b) { return a & b; });
+      break;
     case Op::either:
-    case Op::guarded_or: each<Int, Int>(operands, count, result, [](Int a, Int b) { return a | b; }); break;
-    case Op::has_fault: each_one<Int, Int>(operands, count, result, [](Int) { return Int{0}; }); break;
-    default: compare<Int>(node, operands, count, result); break;
+    case Op::guarded_or:
+      each<Int, Int>(operands, count, result, [](Int a, Int b) { return a | b; });
+      break;
+    case Op::has_fault:
+      each_one<Int, Int>(operands, count, result, [](Int) { return Int{0}; });
+      break;
+    default:
+      compare<Int>(node, operands, count, result);
+      break;
   }
 }
 
@@ -127,10 +163,18 @@ void float_lanes(const Node& node, const Operand* operands, std::size_t count, c
     };
   };
   switch (node.op) {
-    case Op::add: each<double, double>(operands, count, result, [](double a, double b) { return a + b; }); break;
-    case Op::subtract: each<double, double>(operands, count, result, [](double a, double b) { return a - b; }); break;
-    case Op::multiply: each<double, double>(operands, count, result, [](double a, double b) { return a * b; }); break;
-    case Op::divide: each<double, double>(operands, count, result, [](double a, double b) { return a / b; }); break;
+    case Op::add:
+      each<double, double>(operands, count, result, [](double a, double b) { return a + b; });
+      break;
+    case Op::subtract:
+      each<double, double>(operands, count, result, [](double a, double b) { return a - b; });
+      break;
+    case Op::multiply:
+      each<double, double>(operands, count, result, [](double a, double b) { return a * b; });
+      break;
+    case Op::divide:
+      each<double, double>(operands, count, result, [](double a, double b) { return a / b; });
+      break;
     case Op::modulo:
       each<double, double>(operands, count, result, [](double a, double b) {
         double value = 0;
@@ -146,26 +190,53 @@ void float_lanes(const Node& node, const Operand* operands, std::size_t count, c
       });
       break;
     case Op::minimum:
-    case Op::maximum: extreme<double>(node, operands, count, result); break;
-    case Op::negate: each_one<double, double>(operands, count, result, [](double a) { return -a; }); break;
-    case Op::absolute: each_one<double, double>(operands, count, result, [](double a) { return std::fabs(a); }); break;
-    case Op::truncate: each_one<double, Int>(operands, count, result, to_integer(arithmetic::truncate)); break;
-    case Op::floor: each_one<double, Int>(operands, count, result, to_integer(arithmetic::floor)); break;
-    case Op::ceil: each_one<double, Int>(operands, count, result, to_integer(arithmetic::ceil)); break;
-    case Op::round: each_one<double, Int>(operands, count, result, to_integer(arithmetic::round)); break;
-    case Op::square_root: each_one<double, double>(operands, count, result, [](double a) { return std::sqrt(a); }); break;
-    case Op::log2: each_one<double, double>(operands, count, result, [](double a) { return std::log2(a); }); break;
-    case Op::log: each_one<double, double>(operands, count, result, [](double a) { return std::log(a); }); break;
-    case Op::is_true: each_one<double, Int>(operands, count, result, [](double a) { return Int{a != 0}; }); break;
-    case Op::has_fault: each_one<double, Int>(operands, count, result, [](double) { return Int{0}; }); break;
-    default: compare<double>(node, operands, count, result); break;
+    case Op::maximum:
+      extreme<double>(node, operands, count, result);
+      break;
+    case Op::negate:
+      each_one<double, double>(operands, count, result, [](double a) { return -a; });
+      break;
+    case Op::absolute:
+      each_one<double, double>(operands, count, result, [](double a) { return std::fabs(a); });
+      break;
+    case Op::truncate:
+      each_one<double, Int>(operands, count, result, to_integer(arithmetic::truncate));
+      break;
+    case Op::floor:
+      each_one<double, Int>(operands, count, result, to_integer(arithmetic::floor));
+      break;
+    case Op::ceil:
+      each_one<double, Int>(operands, count, result, to_integer(arithmetic::ceil));
+      break;
+    case Op::round:
+      each_one<double, Int>(operands, count, result, to_integer(arithmetic::round));
+      break;
+    case Op::square_root:
+      each_one<double, double>(operands, count, result, [](double a) { return std::sqrt(a); });
+      break;
+    case Op::log2:
+      each_one<double, double>(operands, count, result, [](double a) { return std::log2(a); });
+      break;
+    case Op::log:
+      each_one<double, double>(operands, count, result, [](double a) { return std::log(a); });
+      break;
+    case Op::is_true:
+      each_one<double, Int>(operands, count, result, [](double a) { return Int{a != 0}; });
+      break;
+    case Op::has_fault:
+      each_one<double, Int>(operands, count, result, [](double) { return Int{0}; });
+      break;
+    default:
+      compare<double>(node, operands, count, result);
+      break;
   }
 }
 
 template <typename T>
 void select_lanes(const Operand* operands, std::size_t count, const Lanes& result) {
   const Int* condition = values_of<Int>(operands[0]);
-  const std::size_t strides[3] = {operands[0].single ? 0u : 1u, operands[1].single ? 0u : 1u, operands[2].single ? 0u : 1u};
+  const std::size_t strides[3] = {operands[0].single ? 0u : 1u, operands[1].single ? 0u : 1u,
+                                  operands[2].single ? 0u : 1u};
   for (std::size_t i = 0; i < count; ++i) {
     static_cast<T*>(result.values)[i] = condition[i * strides[0]] != 0 ? values_of<T>(operands[1])[i * strides[1]]
                                                                        : values_of<T>(operands[2])[i * strides[2]];
@@ -199,55 +270,121 @@ Lane lane_of(const Operand& lanes, bool is_float, std::size_t i) {
 
 Fault checked_integer(Op op, Int a, Int b, Number& result) {
   switch (op) {
-    case Op::add: return arithmetic::add(a, b, result.integer);
-    case Op::subtract: return arithmetic::subtract(a, b, result.integer);
-    case Op::multiply: return arithmetic::multiply(a, b, result.integer);
-    case Op::divide: return arithmetic::divide(a, b, result.floating);
-    case Op::floor_divide: return arithmetic::floor_divide(a, b, result.integer);
-    case Op::modulo: return arithmetic::modulo(a, b, result.integer);
-    case Op::power: return arithmetic::power(a, b, result.integer);
-    case Op::minimum: result.integer = b < a ? b : a; break;
-    case Op::maximum: result.integer = b > a ? b : a; break;
-    case Op::equal: result.integer = a == b; break;
-    case Op::not_equal: result.integer = a != b; break;
-    case Op::less: result.integer = a < b; break;
-    case Op::less_equal: result.integer = a <= b; break;
-    case Op::negate: return arithmetic::negate(a, result.integer);
-    case Op::absolute: return arithmetic::absolute(a, result.integer);
-    case Op::to_float: result.floating = static_cast<double>(a); break;
-    case Op::is_true: result.integer = a != 0; break;
-    case Op::logical_not: result.integer = a ^ 1; break;
-    case Op::both: result.integer = a & b; break;
-    default: result.integer = a | b; break;  // either
+    case Op::add:
+      return arithmetic::add(a, b, result.integer);
+    case Op::subtract:
+      return arithmetic::subtract(a, b, result.integer);
+    case Op::multiply:
+      return arithmetic::multiply(a, b, result.integer);
+    case Op::divide:
+      return arithmetic::divide(a, b, result.floating);
+    case Op::floor_divide:
+      return arithmetic::floor_divide(a, b, result.integer);
+    case Op::modulo:
+      return arithmetic::modulo(a, b, result.integer);
+    case Op::power:
+      return arithmetic::power(a, b, result.integer);
+    case Op::minimum:
+      result.integer = b < a ? b : a;
+      break;
+    case Op::maximum:
+      result.integer = b > a ? b : a;
+      break;
+    case Op::equal:
+      result.integer = a == b;
+      break;
+    case Op::not_equal:
+      result.integer = a != b;
+      break;
+    case Op::less:
+      result.integer = a < b;
+      break;
+    case Op::less_equal:
+      result.integer = a <= b;
+      break;
+    case Op::negate:
+      return arithmetic::negate(a, result.integer);
+    case Op::absolute:
+      return arithmetic::absolute(a, result.integer);
+    case Op::to_float:
+      result.floating = static_cast<double>(a);
+      break;
+    case Op::is_true:
+      result.integer = a != 0;
+      break;
+    case Op::logical_not:
+      result.integer = a ^ 1;
+      break;
+    case Op::both:
+      result.integer = a & b;
+      break;
+    default:
+      result.integer = a | b;
+      break;  // either
   }
   return Fault::none;
 }
 
 Fault checked_float(Op op, double a, double b, Number& result) {
   switch (op) {
-    case Op::add: result.floating = a + b; break;
-    case Op::subtract: result.floating = a - b; break;
-    case Op::multiply: result.floating = a * b; break;
-    case Op::divide: return arithmetic::divide(a, b, result.floating);
-    case Op::floor_divide: return arithmetic::floor_divide(a, b, result.floating);
-    case Op::modulo: return arithmetic::modulo(a, b, result.floating);
-    case Op::power: return arithmetic::power(a, b, result.floating);
-    case Op::minimum: result.floating = b < a ? b : a; break;
-    case Op::maximum: result.floating = b > a ? b : a; break;
-    case Op::equal: result.integer = a == b; break;
-    case Op::not_equal: result.integer = a != b; break;
-    case Op::less: result.integer = a < b; break;
-    case Op::less_equal: result.integer = a <= b; break;
-    case Op::negate: result.floating = -a; break;
-    case Op::absolute: result.floating = std::fabs(a); break;
-    case Op::truncate: return arithmetic::truncate(a, result.integer);
-    case Op::floor: return arithmetic::floor(a, result.integer);
-    case Op::ceil: return arithmetic::ceil(a, result.integer);
-    case Op::round: return arithmetic::round(a, result.integer);
-    case Op::square_root: return arithmetic::square_root(a, result.floating);
-    case Op::log2: return arithmetic::log2(a, result.floating);
-    case Op::log: return arithmetic::log(a, result.floating);
-    default: result.integer = a != 0; break;  // is_true
+    case Op::add:
+      result.floating = a + b;
+      break;
+    case Op::subtract:
+      result.floating = a - b;
+      break;
+    case Op::multiply:
+      result.floating = a * b;
+      break;
+    case Op::divide:
+      return arithmetic::divide(a, b, result.floating);
+    case Op::floor_divide:
+      return arithmetic::floor_divide(a, b, result.floating);
+    case Op::modulo:
+      return arithmetic::modulo(a, b, result.floating);
+    case Op::power:
+      return arithmetic::power(a, b, result.floating);
+    case Op::minimum:
+      result.floating = b < a ? b : a;
+      break;
+    case Op::maximum:
+      result.floating = b > a ? b : a;
+      break;
+    case Op::equal:
+      result.integer = a == b;
+      break;
+    case Op::not_equal:
+      result.integer = a != b;
+      break;
+    case Op::less:
+      result.integer = a < b;
+      break;
+    case Op::less_equal:
+      result.integer = a <= b;
+      break;
+    case Op::negate:
+      result.floating = -a;
+      break;
+    case Op::absolute:
+      result.floating = std::fabs(a);
+      break;
+    case Op::truncate:
+      return arithmetic::truncate(a, result.integer);
+    case Op::floor:
+      return arithmetic::floor(a, result.integer);
+    case Op::ceil:
+      return arithmetic::ceil(a, result.integer);
+    case Op::round:
+      return arithmetic::round(a, result.integer);
+    case Op::square_root:
+      return arithmetic::square_root(a, result.floating);
+    case Op::log2:
+      return arithmetic::log2(a, result.floating);
+    case Op::log:
+      return arithmetic::log(a, result.floating);
+    default:
+      result.integer = a != 0;
+      break;  // is_true
   }
   return Fault::none;
 }
@@ -258,9 +395,8 @@ Lane strict(const Node& node, const Lane& a, const Lane& b) {
   const bool b_first = node.payload == second_first && b.fault != Fault::none;
   result.fault = a.fault != Fault::none && !b_first ? a.fault : b.fault;
   if (result.fault != Fault::none) return result;
-  result.fault = node.operands_are_float
-                     ? checked_float(node.op, a.number.floating, b.number.floating, result.number)
-                     : checked_integer(node.op, a.number.integer, b.number.integer, result.number);
+  result.fault = node.operands_are_float ? checked_float(node.op, a.number.floating, b.number.floating, result.number)
+                                         : checked_integer(node.op, a.number.integer, b.number.integer, result.number);
   return result;
 }
 
@@ -274,7 +410,8 @@ Lane checked_lane(const Node& node, const Operand* operands, std::size_t i) {
       return a.fault != Fault::none || a.number.integer == 0 ? a : lane_of(operands[1], false, i);
     case Op::guarded_or:
       return a.fault != Fault::none || a.number.integer != 0 ? a : lane_of(operands[1], false, i);
-    default: return strict(node, a, node.children.size() > 1 ? lane_of(operands[1], node.operands_are_float, i) : Lane{});
+    default:
+      return strict(node, a, node.children.size() > 1 ? lane_of(operands[1], node.operands_are_float, i) : Lane{});
   }
 }
 

@@ -15,18 +15,20 @@ namespace {
 void check_points(const std::vector<Parameter>& parameters, const std::vector<Point>& points) {
   for (const Point& point : points) {
     if (point.size() != parameters.size()) {
-      throw UsageError(fmt::format("a point of {} positions was given where there are {} parameters", point.size(), parameters.size()));
+      throw UsageError(fmt::format("a point of {} positions was given where there are {} parameters", point.size(),
+                                   parameters.size()));
     }
     for (std::size_t i = 0; i < point.size(); ++i) {
       if (point[i] < parameters[i].values.size()) continue;
-      throw UsageError(fmt::format("position {} was given for parameter '{}', which has {} values", point[i], parameters[i].name,
-                                   parameters[i].values.size()));
+      throw UsageError(fmt::format("position {} was given for parameter '{}', which has {} values", point[i],
+                                   parameters[i].name, parameters[i].values.size()));
     }
   }
 }
 
 /// By parameter: the positions that occur, ascending.
-std::vector<std::vector<std::uint32_t>> domains_of(const std::vector<Parameter>& parameters, const std::vector<Point>& points) {
+std::vector<std::vector<std::uint32_t>> domains_of(const std::vector<Parameter>& parameters,
+                                                   const std::vector<Point>& points) {
   std::vector<std::vector<std::uint32_t>> domains;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     std::vector<bool> occurs(parameters[i].values.size(), false);

@@ -20,17 +20,27 @@ void collect(const ast::Node& node, std::span<const std::string> names, std::vec
 
 Op op_of(Operation operation) {
   switch (operation) {
-    case Operation::add: return Op::add;
-    case Operation::subtract: return Op::subtract;
-    case Operation::multiply: return Op::multiply;
-    case Operation::divide: return Op::divide;
-    case Operation::floor_divide: return Op::floor_divide;
-    case Operation::modulo: return Op::modulo;
-    case Operation::equal: return Op::equal;
-    case Operation::not_equal: return Op::not_equal;
+    case Operation::add:
+      return Op::add;
+    case Operation::subtract:
+      return Op::subtract;
+    case Operation::multiply:
+      return Op::multiply;
+    case Operation::divide:
+      return Op::divide;
+    case Operation::floor_divide:
+      return Op::floor_divide;
+    case Operation::modulo:
+      return Op::modulo;
+    case Operation::equal:
+      return Op::equal;
+    case Operation::not_equal:
+      return Op::not_equal;
     case Operation::less:
-    case Operation::greater: return Op::less;
-    default: return Op::less_equal;
+    case Operation::greater:
+      return Op::less;
+    default:
+      return Op::less_equal;
   }
 }
 
@@ -89,11 +99,13 @@ std::optional<NodeId> Lowering::typed_truth(const ast::Node& node) {
         return model_.graph.unary(Op::logical_not, truth(node.children[0]));
       }
       break;
-    case Kind::comparison: return comparison(node);
+    case Kind::comparison:
+      return comparison(node);
     case Kind::call:
       if (node.function == Function::all || node.function == Function::any) return all_or_any(node);
       break;
-    default: break;
+    default:
+      break;
   }
   const auto typed = typed_value(node);
   if (!typed) return std::nullopt;
@@ -106,20 +118,27 @@ std::optional<NodeId> Lowering::typed_value(const ast::Node& node) {
       if (node.value.is_float()) return model_.graph.floating(node.value.as_double());
       if (node.value.is_number()) return model_.graph.integer(node.value.as_int());
       return std::nullopt;
-    case Kind::name: return name(node);
+    case Kind::name:
+      return name(node);
     case Kind::unary: {
       if (node.operation == Operation::logical_not) return typed_truth(node);
       const auto operand = value(node.children[0]);
       if (!operand || node.operation == Operation::plus) return operand;
       return model_.graph.unary(Op::negate, *operand);
     }
-    case Kind::binary: return binary(node);
-    case Kind::comparison: return comparison(node);
+    case Kind::binary:
+      return binary(node);
+    case Kind::comparison:
+      return comparison(node);
     case Kind::logical_and:
-    case Kind::logical_or: return logical_value(node);
-    case Kind::conditional: return conditional(node);
-    case Kind::call: return call(node);
-    default: return std::nullopt;
+    case Kind::logical_or:
+      return logical_value(node);
+    case Kind::conditional:
+      return conditional(node);
+    case Kind::call:
+      return call(node);
+    default:
+      return std::nullopt;
   }
 }
 
@@ -128,8 +147,8 @@ std::optional<NodeId> Lowering::name(const ast::Node& node) {
       static_cast<std::size_t>(std::ranges::find(definition_.names, node.name) - definition_.names.begin());
   const std::vector<Value>& values = definition_.parameters[parameter].values;
   const std::vector<std::uint32_t>& domain = model_.domains[parameter];
-  const bool integral = std::ranges::all_of(
-      domain, [&](std::uint32_t i) { return values[i].is_number() && !values[i].is_float(); });
+  const bool integral =
+      std::ranges::all_of(domain, [&](std::uint32_t i) { return values[i].is_number() && !values[i].is_float(); });
   const bool floats = std::ranges::all_of(domain, [&](std::uint32_t i) { return values[i].is_float(); });
   if (!integral && !floats) return std::nullopt;
   if (!variable_of_parameter_[parameter]) {
@@ -268,8 +287,8 @@ std::optional<NodeId> Lowering::extreme(const ast::Node& node) {
       continue;
     }
     if (model_.graph.node(*result).is_float != model_.graph.node(*candidate).is_float) return std::nullopt;
-    result = model_.graph.make(node.function == Function::min ? Op::minimum : Op::maximum,
-                               std::array{*result, *candidate});
+    result =
+        model_.graph.make(node.function == Function::min ? Op::minimum : Op::maximum, std::array{*result, *candidate});
   }
   return result;
 }
@@ -288,16 +307,20 @@ std::optional<NodeId> Lowering::sum(const ast::Node& node) {
 std::optional<NodeId> Lowering::call(const ast::Node& node) {
   switch (node.function) {
     case Function::min:
-    case Function::max: return extreme(node);
-    case Function::sum: return sum(node);
+    case Function::max:
+      return extreme(node);
+    case Function::sum:
+      return sum(node);
     case Function::all:
-    case Function::any: return all_or_any(node);
-    default: break;
+    case Function::any:
+      return all_or_any(node);
+    default:
+      break;
   }
   constexpr std::array operations = {
-      std::pair{Function::abs, Op::absolute},  std::pair{Function::int_, Op::truncate},
-      std::pair{Function::float_, Op::to_float}, std::pair{Function::round, Op::round},
-      std::pair{Function::ceil, Op::ceil},     std::pair{Function::floor, Op::floor},
+      std::pair{Function::abs, Op::absolute},     std::pair{Function::int_, Op::truncate},
+      std::pair{Function::float_, Op::to_float},  std::pair{Function::round, Op::round},
+      std::pair{Function::ceil, Op::ceil},        std::pair{Function::floor, Op::floor},
       std::pair{Function::sqrt, Op::square_root}, std::pair{Function::log2, Op::log2},
       std::pair{Function::log, Op::log}};
   const auto found = std::ranges::find(operations, node.function, &std::pair<Function, Op>::first);

@@ -88,8 +88,8 @@ void check_parameters(const std::vector<Parameter>& parameters) {
       throw UsageError(fmt::format("parameter '{}' has no values; give it one at least", parameter.name));
     }
     if (cartesian > ~Count{0} / parameter.values.size()) {
-      throw UsageError(fmt::format("the values of {} parameters make more than 2^128 points; give fewer values",
-                                   parameters.size()));
+      throw UsageError(
+          fmt::format("the values of {} parameters make more than 2^128 points; give fewer values", parameters.size()));
     }
     cartesian *= parameter.values.size();
   }

@@ -37,8 +37,8 @@ class Ranking::Paths {
     return row != Diagram::dead;
   }
 
-  /// The same for up to 64 values from rank `first` on, as bits. Walks them side by side: one after the other, the end of
-  /// each walk would be a branch that the processor guesses wrong.
+  /// The same for up to 64 values from rank `first` on, as bits. Walks them side by side: one after the other, the end
+  /// of each walk would be a branch that the processor guesses wrong.
   [[nodiscard]] std::uint64_t valid_values(std::uint32_t l, std::uint32_t first, std::uint32_t count) const {
     if (rows_[l] == nowhere) return 0;
     std::array<std::uint32_t, 64> rows;
@@ -146,7 +146,8 @@ void Ranking::add_next_values(const Paths& paths, std::uint32_t parameter, std::
   const auto above = static_cast<std::uint32_t>(std::ranges::upper_bound(domain, own) - domain.begin());
   const std::uint32_t below = above > 0 && domain[above - 1] == own ? above - 1 : above;
   if (bounded) {
-    if (below > 0 && domain[below - 1] + 1 == own && is_valid(below - 1)) result.push_back({parameter, domain[below - 1]});
+    if (below > 0 && domain[below - 1] + 1 == own && is_valid(below - 1))
+      result.push_back({parameter, domain[below - 1]});
     if (above < size && domain[above] == own + 1 && is_valid(above)) result.push_back({parameter, domain[above]});
     return;
   }

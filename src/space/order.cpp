@@ -13,9 +13,13 @@ constexpr double passes_other = 0.7;
 /// Orders tried when improving one.
 constexpr int most_trials = 300;
 
-bool has_many_operands(Op op) { return op == Op::sum || op == Op::product || op == Op::all || op == Op::any; }
+bool has_many_operands(Op op) {
+  return op == Op::sum || op == Op::product || op == Op::all || op == Op::any;
+}
 
-double width_of(const Range& range) { return static_cast<double>(range.high) - static_cast<double>(range.low) + 1; }
+double width_of(const Range& range) {
+  return static_cast<double>(range.high) - static_cast<double>(range.low) + 1;
+}
 
 }  // namespace
 
@@ -84,8 +88,8 @@ double OrderEstimator::passing(VariableSet before, std::size_t variable) const {
   double result = 1;
   for (const Condition& condition : group_.conditions) {
     const Node& node = model_.graph.node(condition.node);
-    const bool completes = (node.variables & variable_set(variable)) != 0 &&
-                           (node.variables & ~(before | variable_set(variable))) == 0;
+    const bool completes =
+        (node.variables & variable_set(variable)) != 0 && (node.variables & ~(before | variable_set(variable))) == 0;
     if (completes) result *= node.op == Op::equal ? passes_equality : passes_other;
   }
   return result;

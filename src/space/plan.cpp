@@ -84,11 +84,16 @@ class Planner {
     std::vector<NodeId> children = graph_.node(id).children;
     for (NodeId& child : children) child = binary(child);
     switch (op) {
-      case Op::sum: return fold(Op::add, std::move(children));
-      case Op::product: return fold(Op::multiply, std::move(children));
-      case Op::all: return fold(Op::both, std::move(children));
-      case Op::any: return fold(Op::either, std::move(children));
-      default: return graph_.make(op, children, payload);
+      case Op::sum:
+        return fold(Op::add, std::move(children));
+      case Op::product:
+        return fold(Op::multiply, std::move(children));
+      case Op::all:
+        return fold(Op::both, std::move(children));
+      case Op::any:
+        return fold(Op::either, std::move(children));
+      default:
+        return graph_.make(op, children, payload);
     }
   }
 

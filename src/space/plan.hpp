@@ -20,12 +20,12 @@ std::vector<Group> find_groups(const Model& model);
 /// What happens when the variable of this level becomes known, all those of the levels before it being known.
 struct PlanLevel {
   std::size_t variable = 0;
-  std::size_t width = 0;               ///< number of its values
-  std::vector<NodeId> from_before;     ///< nodes of earlier levels that are needed here or later
-  std::vector<NodeId> of_variable;     ///< nodes of this variable alone: computed once for all its values
-  std::vector<NodeId> steps;           ///< nodes of this and earlier variables, operands first, predicates late
-  std::vector<Condition> conditions;   ///< that can be checked now
-  std::vector<NodeId> live;            ///< nodes known after this level that later levels need: the state
+  std::size_t width = 0;              ///< number of its values
+  std::vector<NodeId> from_before;    ///< nodes of earlier levels that are needed here or later
+  std::vector<NodeId> of_variable;    ///< nodes of this variable alone: computed once for all its values
+  std::vector<NodeId> steps;          ///< nodes of this and earlier variables, operands first, predicates late
+  std::vector<Condition> conditions;  ///< that can be checked now
+  std::vector<NodeId> live;           ///< nodes known after this level that later levels need: the state
 };
 
 struct Plan {

@@ -28,7 +28,9 @@ ResultRange from_corners(std::initializer_list<Wide> corners) {
   return checked(std::min(corners), std::max(corners));
 }
 
-bool contains_zero(const Range& range) { return range.low <= 0 && range.high >= 0; }
+bool contains_zero(const Range& range) {
+  return range.low <= 0 && range.high >= 0;
+}
 bool contains_zero_float(const Range& range) {
   return range.not_a_number || (range.float_low <= 0 && range.float_high >= 0);
 }
@@ -63,8 +65,8 @@ ResultRange integer_division(Op op, const Range& a, const Range& b) {
       if (x % y != 0 && (x < 0) != (y < 0)) --q;
       return q;
     };
-    const ResultRange tight =
-        from_corners({floor_of(a.low, b.low), floor_of(a.low, b.high), floor_of(a.high, b.low), floor_of(a.high, b.high)});
+    const ResultRange tight = from_corners(
+        {floor_of(a.low, b.low), floor_of(a.low, b.high), floor_of(a.high, b.low), floor_of(a.high, b.high)});
     result.range = tight.range;
   }
   return result;
@@ -72,7 +74,8 @@ ResultRange integer_division(Op op, const Range& a, const Range& b) {
 
 ResultRange integer_power(const Range& a, const Range& b) {
   // The exponent is never negative here. |base|^exponent bounds the magnitude.
-  const Wide magnitude = std::max<Wide>(a.low < 0 ? -Wide{a.low} : Wide{a.low}, a.high < 0 ? -Wide{a.high} : Wide{a.high});
+  const Wide magnitude =
+      std::max<Wide>(a.low < 0 ? -Wide{a.low} : Wide{a.low}, a.high < 0 ? -Wide{a.high} : Wide{a.high});
   Wide bound = 1;
   if (magnitude > 1) {
     for (Int i = 0; i < b.high && bound <= int_max; ++i) bound *= magnitude;
@@ -85,12 +88,15 @@ ResultRange integer_power(const Range& a, const Range& b) {
 
 ResultRange integer_binary(Op op, const Range& a, const Range& b) {
   switch (op) {
-    case Op::add: return checked(Wide{a.low} + b.low, Wide{a.high} + b.high);
-    case Op::subtract: return checked(Wide{a.low} - b.high, Wide{a.high} - b.low);
+    case Op::add:
+      return checked(Wide{a.low} + b.low, Wide{a.high} + b.high);
+    case Op::subtract:
+      return checked(Wide{a.low} - b.high, Wide{a.high} - b.low);
     case Op::multiply:
       return from_corners({Wide{a.low} * b.low, Wide{a.low} * b.high, Wide{a.high} * b.low, Wide{a.high} * b.high});
     case Op::floor_divide:
-    case Op::modulo: return integer_division(op, a, b);
+    case Op::modulo:
+      return integer_division(op, a, b);
     case Op::divide: {
       if (contains_zero(b)) return {Range::any_float(), true};
       const auto at = [](Int x, Int y) {
@@ -100,9 +106,12 @@ ResultRange integer_binary(Op op, const Range& a, const Range& b) {
       };
       return {from_float_corners({at(a.low, b.low), at(a.low, b.high), at(a.high, b.low), at(a.high, b.high)}), false};
     }
-    case Op::power: return integer_power(a, b);
-    case Op::minimum: return {Range::of(std::min(a.low, b.low), std::min(a.high, b.high))};
-    case Op::maximum: return {Range::of(std::max(a.low, b.low), std::max(a.high, b.high))};
+    case Op::power:
+      return integer_power(a, b);
+    case Op::minimum:
+      return {Range::of(std::min(a.low, b.low), std::min(a.high, b.high))};
+    case Op::maximum:
+      return {Range::of(std::max(a.low, b.low), std::max(a.high, b.high))};
     case Op::equal:
     case Op::not_equal: {
       const bool never = a.high < b.low || b.high < a.low;
@@ -111,8 +120,10 @@ ResultRange integer_binary(Op op, const Range& a, const Range& b) {
       const Int value = (op == Op::equal) == always ? 1 : 0;
       return {Range::of(value, value)};
     }
-    case Op::less: return {Range::of(a.high < b.low ? 1 : 0, a.low < b.high ? 1 : 0)};
-    default: return {Range::of(a.high <= b.low ? 1 : 0, a.low <= b.high ? 1 : 0)};  // less_equal
+    case Op::less:
+      return {Range::of(a.high < b.low ? 1 : 0, a.low < b.high ? 1 : 0)};
+    default:
+      return {Range::of(a.high <= b.low ? 1 : 0, a.low <= b.high ? 1 : 0)};  // less_equal
   }
 }
 
@@ -120,9 +131,11 @@ ResultRange float_binary(Op op, const Range& a, const Range& b) {
   const bool known = finite(a) && finite(b);
   switch (op) {
     case Op::add:
-      return {known ? from_float_corners({a.float_low + b.float_low, a.float_high + b.float_high}) : Range::any_float()};
+      return {known ? from_float_corners({a.float_low + b.float_low, a.float_high + b.float_high})
+                    : Range::any_float()};
     case Op::subtract:
-      return {known ? from_float_corners({a.float_low - b.float_high, a.float_high - b.float_low}) : Range::any_float()};
+      return {known ? from_float_corners({a.float_low - b.float_high, a.float_high - b.float_low})
+                    : Range::any_float()};
     case Op::multiply:
       if (!known) return {Range::any_float()};
       return {from_float_corners({a.float_low * b.float_low, a.float_low * b.float_high, a.float_high * b.float_low,
@@ -135,8 +148,10 @@ ResultRange float_binary(Op op, const Range& a, const Range& b) {
       if (!known || contains_zero_float(b)) return {Range::any_float(), contains_zero_float(b)};
       // Rounding may bring a result to the divisor itself.
       return {Range::of_floats(std::min(b.float_low, 0.0), std::max(b.float_high, 0.0))};
-    case Op::floor_divide: return {Range::any_float(), contains_zero_float(b)};
-    case Op::power: return {Range::any_float(), true};
+    case Op::floor_divide:
+      return {Range::any_float(), contains_zero_float(b)};
+    case Op::power:
+      return {Range::any_float(), true};
     case Op::minimum:
     case Op::maximum: {
       if (!known) return {Range::any_float()};
@@ -179,17 +194,20 @@ ResultRange unary_range(Op op, bool is_float, const Range& a) {
       const Wide high = std::max(a.low < 0 ? -Wide{a.low} : Wide{a.low}, a.high < 0 ? -Wide{a.high} : Wide{a.high});
       return checked(0, high);
     }
-    case Op::to_float: return {Range::of_floats(static_cast<double>(a.low), static_cast<double>(a.high))};
+    case Op::to_float:
+      return {Range::of_floats(static_cast<double>(a.low), static_cast<double>(a.high))};
     case Op::truncate:
     case Op::floor:
     case Op::ceil:
-    case Op::round: return to_integer(a);
+    case Op::round:
+      return to_integer(a);
     case Op::square_root:
       if (!finite(a) || a.float_low < 0) return {Range::any_float(), true};
       return {Range::of_floats(std::sqrt(a.float_low), std::sqrt(a.float_high))};
     // The library's logarithms are not promised to be monotonic, so no range is derived from the ends.
     case Op::log2:
-    case Op::log: return {Range::any_float(), !(finite(a) && a.float_low > 0)};
+    case Op::log:
+      return {Range::any_float(), !(finite(a) && a.float_low > 0)};
     case Op::is_true:
       if (is_float) return {Range::truth()};
       if (!contains_zero(a)) return {Range::of(1, 1)};
@@ -260,10 +278,12 @@ ResultRange range_of(Op op, bool operands_are_float, std::span<const Range> oper
       }
       return {range};
     }
-    case Op::has_fault: return {Range::truth()};
+    case Op::has_fault:
+      return {Range::truth()};
     default:
       if (operands.size() == 1) return unary_range(op, operands_are_float, operands[0]);
-      return operands_are_float ? float_binary(op, operands[0], operands[1]) : integer_binary(op, operands[0], operands[1]);
+      return operands_are_float ? float_binary(op, operands[0], operands[1])
+                                : integer_binary(op, operands[0], operands[1]);
   }
 }
 

@@ -42,7 +42,8 @@ Ranking::Ranking(std::vector<Diagram> diagrams, std::vector<std::vector<std::uin
                  const std::vector<Parameter>& parameters)
     : size_(1), diagrams_(std::move(diagrams)), domains_(std::move(domains)) {
   for (const Diagram& diagram : diagrams_) size_ *= diagram.size();
-  is_narrow_ = std::ranges::none_of(diagrams_, [](const Diagram& diagram) { return diagram.levels()[0].before.is_wide(); });
+  is_narrow_ =
+      std::ranges::none_of(diagrams_, [](const Diagram& diagram) { return diagram.levels()[0].before.is_wide(); });
   is_narrow_ = is_narrow_ && size_ <= ~std::uint64_t{0};
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     std::vector<std::uint32_t> ranks(parameters[i].values.size(), nowhere);
@@ -146,7 +147,8 @@ Point Ranking::at_quantiles(std::span<const std::uint64_t> u) const {
     const std::uint32_t l = steps_[i].level;
     const Level& level = levels_[l];
     const std::uint32_t row = rows[l];
-    const std::uint32_t value = find_value<Count>(*level.before, row, level.width, share((*level.before)[row + level.width], u[i]));
+    const std::uint32_t value =
+        find_value<Count>(*level.before, row, level.width, share((*level.before)[row + level.width], u[i]));
     rows[l + 1] = l + 1 < level.group_end ? level.next[row + value] : 0;
     point[level.parameter] = domains_[level.parameter][value];
   }

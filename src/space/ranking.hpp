@@ -43,9 +43,9 @@ class Ranking {
   struct Level {
     std::uint32_t parameter;
     std::uint32_t group;
-    std::uint32_t group_end;          ///< the level after the group's last
+    std::uint32_t group_end;  ///< the level after the group's last
     std::uint32_t width;
-    const std::uint32_t* next;        ///< as in Diagram::Level
+    const std::uint32_t* next;  ///< as in Diagram::Level
     const Counts* before;
   };
   /// One parameter's turn in the enumeration.
@@ -57,7 +57,8 @@ class Ranking {
   };
   class Paths;
 
-  void add_other_values(const Paths& paths, std::uint32_t parameter, std::uint32_t own, std::vector<Move>& result) const;
+  void add_other_values(const Paths& paths, std::uint32_t parameter, std::uint32_t own,
+                        std::vector<Move>& result) const;
   void add_next_values(const Paths& paths, std::uint32_t parameter, std::uint32_t own, bool bounded,
                        std::vector<Move>& result) const;
   void arrange_steps();
@@ -76,9 +77,9 @@ class Ranking {
   }
 
   Count size_ = 0;
-  bool is_narrow_ = true;                          ///< all counts fit in 64 bits
+  bool is_narrow_ = true;  ///< all counts fit in 64 bits
   std::vector<Diagram> diagrams_;
-  std::vector<Level> levels_;                      ///< of all diagrams
+  std::vector<Level> levels_;  ///< of all diagrams
   std::vector<Step> steps_;
   std::vector<std::vector<std::uint32_t>> domains_;
   std::vector<std::vector<std::uint32_t>> ranks_;  ///< by parameter and position: place in the domain, or nowhere

@@ -20,7 +20,9 @@ struct CountHash {
   }
 };
 
-std::size_t at_most(std::size_t n, Count size) { return size < n ? static_cast<std::size_t>(size) : n; }
+std::size_t at_most(std::size_t n, Count size) {
+  return size < n ? static_cast<std::size_t>(size) : n;
+}
 
 /// Random order of 0 .. n - 1.
 std::vector<std::size_t> shuffled(std::size_t n, Random& random) {

@@ -30,14 +30,28 @@ SearchSpace SearchSpace::build(std::vector<Parameter> parameters, std::vector<Re
   return SearchSpace(std::move(impl));
 }
 
-const std::vector<Parameter>& SearchSpace::parameters() const noexcept { return impl_->definition.parameters; }
-const std::vector<Restriction>& SearchSpace::restrictions() const noexcept { return impl_->definition.restrictions; }
-Count SearchSpace::cartesian() const noexcept { return impl_->cartesian; }
-Count SearchSpace::size() const noexcept { return impl_->counted.ranking.size(); }
-bool SearchSpace::is_lexicographic() const noexcept { return impl_->counted.lexicographic; }
-double SearchSpace::build_seconds() const noexcept { return impl_->build_seconds; }
+const std::vector<Parameter>& SearchSpace::parameters() const noexcept {
+  return impl_->definition.parameters;
+}
+const std::vector<Restriction>& SearchSpace::restrictions() const noexcept {
+  return impl_->definition.restrictions;
+}
+Count SearchSpace::cartesian() const noexcept {
+  return impl_->cartesian;
+}
+Count SearchSpace::size() const noexcept {
+  return impl_->counted.ranking.size();
+}
+bool SearchSpace::is_lexicographic() const noexcept {
+  return impl_->counted.lexicographic;
+}
+double SearchSpace::build_seconds() const noexcept {
+  return impl_->build_seconds;
+}
 
-Point SearchSpace::point(Count index) const { return impl_->counted.ranking.point(index); }
+Point SearchSpace::point(Count index) const {
+  return impl_->counted.ranking.point(index);
+}
 
 std::optional<Count> SearchSpace::index(std::span<const std::uint32_t> point) const {
   return impl_->counted.ranking.index(point);

@@ -51,24 +51,24 @@ struct PointCount {
 
 /// What one restriction does to a space.
 struct RestrictionEffect {
-  PointCount removed_alone;   ///< points of the Cartesian product that violate it
-  PointCount valid_without;   ///< configurations that would be valid if this restriction alone were dropped
+  PointCount removed_alone;  ///< points of the Cartesian product that violate it
+  PointCount valid_without;  ///< configurations that would be valid if this restriction alone were dropped
 };
 
 /// Points that a restriction makes invalid because it could not be evaluated there.
 struct RestrictionFault {
   std::size_t restriction;
-  bool division_by_zero;      ///< else a number too large, or without real result
-  PointCount points;          ///< that satisfy the restrictions before it
+  bool division_by_zero;  ///< else a number too large, or without real result
+  PointCount points;      ///< that satisfy the restrictions before it
 };
 
 /// Immutable after it is built; const functions may be called by several threads.
 class SearchSpace {
  public:
   /// Builds the space. A restriction that divides by zero at a point, or overflows, makes the point invalid: see
-  /// faults(). @throws UsageError (naming place and column) for a faulty restriction, an unknown name or operands of the
-  /// wrong type, for a parameter without values, and for a space beyond 2^128 points or one whose restrictions tie so
-  /// many parameters together that it cannot be counted. An empty space is no error here: size() is 0.
+  /// faults(). @throws UsageError (naming place and column) for a faulty restriction, an unknown name or operands of
+  /// the wrong type, for a parameter without values, and for a space beyond 2^128 points or one whose restrictions tie
+  /// so many parameters together that it cannot be counted. An empty space is no error here: size() is 0.
   static SearchSpace build(std::vector<Parameter> parameters, std::vector<Restriction> restrictions);
 
   /// A space whose valid configurations are these points, whatever rule made them so. Points may stand twice. It has no

@@ -243,8 +243,8 @@ void join(std::vector<Part>& parts, JournalText& result, const std::filesystem::
         ++unnamed;
         continue;
       }
-      content.warnings.push_back(
-          fmt::format("journal '{}': line {} is damaged and does not count ({})", file.string(), line + number, reason));
+      content.warnings.push_back(fmt::format("journal '{}': line {} is damaged and does not count ({})", file.string(),
+                                             line + number, reason));
     }
     line += parts[i].lines;
     if (i == 0) continue;

@@ -7,7 +7,8 @@
 
 namespace wattune {
 
-/// Temperatures are in units of the mean difference of costs seen so far, so that they mean the same for every objective.
+/// Temperatures are in units of the mean difference of costs seen so far, so that they mean the same for every
+/// objective.
 class Acceptance {
  public:
   bool accepts(double rise, double temperature, Random& random) {

@@ -13,7 +13,9 @@ constexpr double table_first = -12;
 constexpr double table_last = 12;
 constexpr std::size_t table_steps = 6000;
 
-double log_density(double z) { return -0.5 * z * z - 0.5 * std::log(2 * std::numbers::pi); }
+double log_density(double z) {
+  return -0.5 * z * z - 0.5 * std::log(2 * std::numbers::pi);
+}
 
 double log_improvement_exact(double z) {
   // For z far below zero the two terms nearly cancel: the asymptotic series of their sum.
@@ -63,9 +65,12 @@ double score(Acquisition acquisition, double mean, double deviation, double best
   // A demand of a small gain keeps the probability of improvement from looking only beside the best.
   constexpr double least_gain = 0.01;
   switch (acquisition) {
-    case Acquisition::expected_improvement: return std::log(deviation) + log_improvement((best - mean) / deviation);
-    case Acquisition::probability_of_improvement: return log_probability((best - least_gain - mean) / deviation);
-    case Acquisition::lower_confidence_bound: return bound_width * deviation - mean;
+    case Acquisition::expected_improvement:
+      return std::log(deviation) + log_improvement((best - mean) / deviation);
+    case Acquisition::probability_of_improvement:
+      return log_probability((best - least_gain - mean) / deviation);
+    case Acquisition::lower_confidence_bound:
+      return bound_width * deviation - mean;
   }
   return 0;
 }

@@ -11,8 +11,8 @@ enum class Acquisition { expected_improvement, probability_of_improvement, lower
 std::vector<std::string> acquisition_names();
 Acquisition acquisition_from(const std::string& name);
 
-/// Logarithm of the expected improvement of a standard normal below -z, that is of z Phi(z) + phi(z); from a table, with
-/// a relative error under 1e-4.
+/// Logarithm of the expected improvement of a standard normal below -z, that is of z Phi(z) + phi(z); from a table,
+/// with a relative error under 1e-4.
 double log_improvement(double z);
 /// Logarithm of the probability of a standard normal below z.
 double log_probability(double z);

@@ -81,8 +81,8 @@ VectorXf Candidates::similarity(const Point& point, const VectorXd& weights) con
     const auto& coordinates = geometry_.coordinates(feature.first);
     const std::uint32_t own = point[feature.first];
     for (std::size_t v = 0; v < coordinates.size(); ++v) {
-      const double there = feature.kind == Feature::Kind::same ? (v == own ? 0.0 : 1.0)
-                                                               : std::abs(coordinates[v] - coordinates[own]);
+      const double there =
+          feature.kind == Feature::Kind::same ? (v == own ? 0.0 : 1.0) : std::abs(coordinates[v] - coordinates[own]);
       tables[feature.first][v] += static_cast<float>(weight * there);
     }
   }
@@ -112,8 +112,7 @@ void Prediction::predict(const GaussianProcess& process, const Candidates& candi
 void Prediction::add(const GaussianProcess& process, const Candidates& candidates, const VectorXd& row) {
   const Index n = process.size() - 1;
   if (columns_.cols() <= n) columns_.conservativeResize(Eigen::NoChange, 2 * n + 16);
-  VectorXf column =
-      candidates.similarity(process.points()[static_cast<std::size_t>(n)], process.kernel().weights);
+  VectorXf column = candidates.similarity(process.points()[static_cast<std::size_t>(n)], process.kernel().weights);
   column -= columns_.leftCols(n) * row.head(n).cast<float>();
   column /= static_cast<float>(row[n]);
   columns_.col(n) = column;

@@ -12,7 +12,9 @@ void Descent::begin(const Point& point, double cost) {
   candidates_.assign(std::make_move_iterator(neighbours.begin()), std::make_move_iterator(neighbours.end()));
 }
 
-std::vector<Point> Descent::next() { return to_best_ ? next_best() : next_first(); }
+std::vector<Point> Descent::next() {
+  return to_best_ ? next_best() : next_first();
+}
 
 std::vector<Point> Descent::next_first() {
   while (!candidates_.empty()) {

@@ -31,8 +31,8 @@ class NormalTable {
 };
 
 /// The candidate that is expected to add most to the volume that the Pareto front dominates. The expectation is the
-/// integral, over what is not dominated yet, of the probability that the candidate dominates it; random points stand for
-/// the integral, which works for any number of objectives.
+/// integral, over what is not dominated yet, of the probability that the candidate dominates it; random points stand
+/// for the integral, which works for any number of objectives.
 class ExpectedHypervolume : public ModelBased {
  public:
   explicit ExpectedHypervolume(const StrategyInputs& inputs)

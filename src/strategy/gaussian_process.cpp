@@ -29,9 +29,12 @@ constexpr int most_steps = 20;
 
 Prior prior_of(const Feature& feature) {
   switch (feature.kind) {
-    case Feature::Kind::same: return same_prior;
-    case Feature::Kind::ordinal: return ordinal_prior;
-    case Feature::Kind::pair: return pair_prior;
+    case Feature::Kind::same:
+      return same_prior;
+    case Feature::Kind::ordinal:
+      return ordinal_prior;
+    case Feature::Kind::pair:
+      return pair_prior;
   }
   return same_prior;
 }

@@ -11,8 +11,7 @@ namespace {
 class Genetic : public PopulationStrategy {
  public:
   explicit Genetic(const StrategyInputs& inputs)
-      : PopulationStrategy(inputs, inputs.options.whole("population")),
-        mutation_(inputs.options.number("mutation")) {}
+      : PopulationStrategy(inputs, inputs.options.whole("population")), mutation_(inputs.options.number("mutation")) {}
 
  private:
   const Individual& parent() {

@@ -48,7 +48,7 @@ class History {
 Minimum minimize(const SmoothFunction& function, Eigen::VectorXd start, int most_steps) {
   constexpr double longest_step = 2;
   constexpr double enough_gain = 0.01;  // smaller ones do not matter for what it is used for
-  constexpr double enough = 1e-4;  // of the decrease that the slope promises
+  constexpr double enough = 1e-4;       // of the decrease that the slope promises
   Minimum here{std::move(start), 0};
   Eigen::VectorXd gradient(here.x.size());
   here.value = function(here.x, gradient);

@@ -12,8 +12,8 @@ constexpr std::size_t least_observations = 3;
 /// So many of the best are searched around in spaces too large to list.
 constexpr std::size_t centres = 20;
 constexpr double most_stretch = 3;
-/// After three times the patience without success, one proposal in so many is the most promising of those that differ from the
-/// best in few parameters: a model may hold an isolated optimum for impossible however near it lies.
+/// After three times the patience without success, one proposal in so many is the most promising of those that differ
+/// from the best in few parameters: a model may hold an isolated optimum for impossible however near it lies.
 constexpr std::size_t surroundings_every = 3;
 constexpr std::size_t surroundings_parameters = 2;
 

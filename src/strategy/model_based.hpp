@@ -26,7 +26,7 @@ class ModelBased : public Strategy {
   [[nodiscard]] double stretch() const;
 
   Random random_;
-  Record record_;  ///< costs of the first objective
+  Record record_;                                       ///< costs of the first objective
   std::vector<Surrogate> models_;                       ///< one per objective
   std::vector<std::vector<Observation>> observations_;  ///< the same, without failures
 

@@ -25,7 +25,9 @@ Axis axis_of(const Parameter& parameter, ParameterKind kind) {
   return axis;
 }
 
-std::uint32_t distance(std::uint32_t a, std::uint32_t b) { return a > b ? a - b : b - a; }
+std::uint32_t distance(std::uint32_t a, std::uint32_t b) {
+  return a > b ? a - b : b - a;
+}
 
 }  // namespace
 

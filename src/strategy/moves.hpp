@@ -12,9 +12,9 @@ namespace wattune {
 
 /// A parameter's values as places on an axis: numbers by their order, all else in the order of the list.
 struct Axis {
-  bool is_ordinal = false;           ///< numbers, at least three
-  bool is_setting = false;           ///< of the device
-  std::vector<std::uint32_t> place;  ///< by position in the value list
+  bool is_ordinal = false;              ///< numbers, at least three
+  bool is_setting = false;              ///< of the device
+  std::vector<std::uint32_t> place;     ///< by position in the value list
   std::vector<std::uint32_t> position;  ///< the inverse
 };
 

@@ -37,8 +37,7 @@ class Nsga2 : public PopulationStrategy {
     std::vector<std::vector<double>> costs;
     for (const auto& individual : individuals) {
       const auto found = costs_.find(individual.point);
-      costs.push_back(found != costs_.end() ? found->second
-                                            : std::vector<double>(objectives_.size(), individual.cost));
+      costs.push_back(found != costs_.end() ? found->second : std::vector<double>(objectives_.size(), individual.cost));
     }
     const auto ranks = dominance_ranks(costs);
     const auto distances = crowding_distances(costs, ranks);

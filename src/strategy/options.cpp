@@ -27,8 +27,8 @@ std::string known_options(const StrategyDescription& description) {
 
 [[noreturn]] void refuse(const StrategyDescription& description, const OptionDescription& option,
                          const std::string& text) {
-  throw UsageError(fmt::format("strategy '{}': option {}={}: give {}", description.name, option.name, text,
-                               expected(option)));
+  throw UsageError(
+      fmt::format("strategy '{}': option {}={}: give {}", description.name, option.name, text, expected(option)));
 }
 
 double parse_number(const StrategyDescription& description, const OptionDescription& option, const std::string& text) {
@@ -62,17 +62,20 @@ OptionValues::OptionValues(const StrategyDescription& description, const Strateg
   }
 }
 
-double OptionValues::number(const std::string& name) const { return numbers_.at(name); }
+double OptionValues::number(const std::string& name) const {
+  return numbers_.at(name);
+}
 
-std::size_t OptionValues::whole(const std::string& name) const { return static_cast<std::size_t>(numbers_.at(name)); }
+std::size_t OptionValues::whole(const std::string& name) const {
+  return static_cast<std::size_t>(numbers_.at(name));
+}
 
 OptionDescription number_option(std::string name, std::string fallback, std::string summary, double least,
                                 double most) {
   return {std::move(name), std::move(fallback), std::move(summary), {}, least, most, false};
 }
 
-OptionDescription whole_option(std::string name, std::string fallback, std::string summary, double least,
-                               double most) {
+OptionDescription whole_option(std::string name, std::string fallback, std::string summary, double least, double most) {
   return {std::move(name), std::move(fallback), std::move(summary), {}, least, most, true};
 }
 

@@ -50,7 +50,8 @@ class PopulationStrategy : public StepStrategy {
     }
     if (!population_.empty()) return breed();
     std::vector<Point> points;
-    for (const Count index : space_.latin_hypercube_sample(size_, random_.bits())) points.push_back(space_.point(index));
+    for (const Count index : space_.latin_hypercube_sample(size_, random_.bits()))
+      points.push_back(space_.point(index));
     return points;
   }
 

@@ -10,7 +10,8 @@ namespace {
 /// Every valid configuration, in a random order.
 class RandomSearch : public Strategy {
  public:
-  explicit RandomSearch(const StrategyInputs& inputs) : space_(inputs.space), seed_(inputs.seed), record_(inputs.space) {}
+  explicit RandomSearch(const StrategyInputs& inputs)
+      : space_(inputs.space), seed_(inputs.seed), record_(inputs.space) {}
 
   std::vector<Point> ask(std::size_t n) override {
     std::vector<Point> points;

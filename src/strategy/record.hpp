@@ -13,8 +13,8 @@
 
 namespace wattune {
 
-/// Cost of an evaluation: smaller is better, infinite where it failed or the quantity is missing. Of energy that was not
-/// measured, because it is more than the least, what is known to be used at least (energy_bound): that is told to a
+/// Cost of an evaluation: smaller is better, infinite where it failed or the quantity is missing. Of energy that was
+/// not measured, because it is more than the least, what is known to be used at least (energy_bound): that is told to a
 /// search, and is more than the cost of the best.
 double cost_of(const Evaluation& evaluation, const Objective& objective);
 

@@ -1,7 +1,7 @@
 #pragma once
-// The frame of strategies that advance in steps: a step needs the costs of a few points, learns them, and decides on the
-// next. The frame deals with what all have in common: several proposals under way, points that are known already, steps
-// that lead nowhere new, and the end of the space.
+// The frame of strategies that advance in steps: a step needs the costs of a few points, learns them, and decides on
+// the next. The frame deals with what all have in common: several proposals under way, points that are known already,
+// steps that lead nowhere new, and the end of the space.
 
 #include <deque>
 
@@ -42,7 +42,7 @@ class StepStrategy : public Strategy {
   [[nodiscard]] bool step_is_known() const;
 
   Objective objective_;
-  std::vector<Point> step_;      ///< empty: none begun
+  std::vector<Point> step_;  ///< empty: none begun
   std::deque<Point> to_propose_;
   bool is_restart_ = false;
   std::size_t idle_points_ = 0;

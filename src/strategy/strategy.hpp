@@ -16,9 +16,9 @@ namespace wattune {
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  /// Up to n points to evaluate next: valid ones, none twice. Fewer where the strategy waits to be told, or where it has
-  /// no more to propose; none with nothing left to be told means that all were proposed. A given space, seed and order
-  /// of ask and tell gives the same proposals again.
+  /// Up to n points to evaluate next: valid ones, none twice. Fewer where the strategy waits to be told, or where it
+  /// has no more to propose; none with nothing left to be told means that all were proposed. A given space, seed and
+  /// order of ask and tell gives the same proposals again.
   virtual std::vector<Point> ask(std::size_t n) = 0;
   /// What became of a proposed point. Points that were not proposed are taken as knowledge from elsewhere and are not
   /// proposed any more.
@@ -47,8 +47,8 @@ std::unique_ptr<Strategy> make_strategy(const std::string& name, const SearchSpa
 /// An option: a number within bounds, or one of several words.
 struct OptionDescription {
   std::string name;
-  std::string fallback;  ///< its value where none is given
-  std::string summary;   ///< a few words, for --help
+  std::string fallback;              ///< its value where none is given
+  std::string summary;               ///< a few words, for --help
   std::vector<std::string> choices;  ///< not empty: the words there are
   double least = 0;                  ///< of a number
   double most = 0;

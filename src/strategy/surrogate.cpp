@@ -57,9 +57,12 @@ Transform::Transform(const std::vector<double>& costs) {
 
 double Transform::straighten(double cost) const {
   switch (sign_) {
-    case Sign::positive: return std::log(cost);
-    case Sign::negative: return -std::log(-cost);
-    case Sign::mixed: return cost;
+    case Sign::positive:
+      return std::log(cost);
+    case Sign::negative:
+      return -std::log(-cost);
+    case Sign::mixed:
+      return cost;
   }
   return cost;
 }
@@ -68,14 +71,17 @@ bool Transform::takes(double cost) const {
   return sign_ == Sign::mixed || (sign_ == Sign::positive ? cost > 0 : cost < 0);
 }
 
-double Transform::operator()(double cost) const { return (std::min(straighten(cost), limit_) - centre_) / scale_; }
+double Transform::operator()(double cost) const {
+  return (std::min(straighten(cost), limit_) - centre_) / scale_;
+}
 
 Surrogate::Surrogate(const Geometry& geometry, std::size_t most_observations)
     : geometry_(geometry), most_observations_(most_observations) {}
 
 void Surrogate::update(const std::vector<Observation>& observations, const std::vector<Point>& awaited,
                        const Candidates& candidates, bool candidates_changed) {
-  const bool is_full = process_ && static_cast<std::size_t>(process_->size()) > most_observations_ + most_observations_ / 4;
+  const bool is_full =
+      process_ && static_cast<std::size_t>(process_->size()) > most_observations_ + most_observations_ / 4;
   const bool is_new_kind = std::any_of(observations.begin() + static_cast<std::ptrdiff_t>(seen_), observations.end(),
                                        [&](const Observation& each) { return !transform_.takes(each.cost); });
   if (wants_fit(observations.size()) || is_new_kind) {

@@ -7,7 +7,8 @@
 
 namespace wattune {
 
-/// Costs turned into targets of a process: logarithms where all have one sign, without the worst tail, to unit variance.
+/// Costs turned into targets of a process: logarithms where all have one sign, without the worst tail, to unit
+/// variance.
 class Transform {
  public:
   Transform() = default;
@@ -62,8 +63,8 @@ class Surrogate {
   std::optional<GaussianProcess> process_;
   Prediction prediction_;
   std::unordered_map<Point, std::size_t, PointHash> guesses_;  ///< observations whose targets were only expected
-  std::size_t seen_ = 0;      ///< observations that the process has
-  std::size_t next_fit_ = 0;  ///< at so many
+  std::size_t seen_ = 0;                                       ///< observations that the process has
+  std::size_t next_fit_ = 0;                                   ///< at so many
 };
 
 }  // namespace wattune

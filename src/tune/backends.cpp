@@ -8,7 +8,9 @@
 
 namespace wattune {
 
-std::vector<std::string> backend_names() { return {"cuda", "opencl"}; }
+std::vector<std::string> backend_names() {
+  return {"cuda", "opencl"};
+}
 
 std::unique_ptr<Backend> make_backend(const std::string& name) {
   if (name == "cuda") return make_cuda_backend();
@@ -17,7 +19,9 @@ std::unique_ptr<Backend> make_backend(const std::string& name) {
   throw UsageError(fmt::format("there is no backend '{}'", name));
 }
 
-std::string language_of_backend(const std::string& backend) { return backend == "opencl" ? "OpenCL" : "CUDA"; }
+std::string language_of_backend(const std::string& backend) {
+  return backend == "opencl" ? "OpenCL" : "CUDA";
+}
 
 std::string backend_of_device(const std::string& device) {
   if (device.starts_with("opencl:")) return "opencl";

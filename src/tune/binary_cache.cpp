@@ -38,11 +38,14 @@ bool write_whole(const fs::path& file, const std::string& content) {
 }
 
 /// The checksum that stands before the content, so that a file cut short by a crash is not taken for a binary.
-std::string checksum(std::string_view content) { return Hasher().add(format_name).add(content).hex(); }
+std::string checksum(std::string_view content) {
+  return Hasher().add(format_name).add(content).hex();
+}
 
 }  // namespace
 
-BinaryCache::BinaryCache(fs::path folder, std::uint64_t max_bytes) : folder_(std::move(folder)), max_bytes_(max_bytes) {}
+BinaryCache::BinaryCache(fs::path folder, std::uint64_t max_bytes)
+    : folder_(std::move(folder)), max_bytes_(max_bytes) {}
 
 fs::path BinaryCache::default_folder() {
   auto variable = [](const char* name) {

@@ -23,7 +23,8 @@ constexpr double seconds_a_clock = 3;
 /// A kernel's default configuration, to be measured at one clock after the other.
 class ClockSampler {
  public:
-  ClockSampler(const std::filesystem::path& file, std::shared_ptr<SettingsClient> settings, const CalibrationOptions& options)
+  ClockSampler(const std::filesystem::path& file, std::shared_ptr<SettingsClient> settings,
+               const CalibrationOptions& options)
       : settings_(std::move(settings)),
         options_(options),
         text_(read_file(file, "the problem file")),
@@ -31,7 +32,8 @@ class ClockSampler {
         problem_(parse_problem(text_, file, read_options())),
         evaluator_(problem_, text_, live_options()) {
     const auto names = problem_.parameter_names();
-    axis_ = static_cast<std::size_t>(std::find(names.begin(), names.end(), parameter_of(Setting::sm_clock)) - names.begin());
+    axis_ = static_cast<std::size_t>(std::find(names.begin(), names.end(), parameter_of(Setting::sm_clock)) -
+                                     names.begin());
   }
 
   /// @return false where it was interrupted.
@@ -101,7 +103,8 @@ class KernelCalibration {
     const auto range = reachable();
     if (options_.two_stage) {
       const std::size_t first = (options_.count + 1) / 2;
-      sample_in_two_stages(range, [this](double clock) { return power_at(clock); }, first, options_.count - first);
+      sample_in_two_stages(
+          range, [this](double clock) { return power_at(clock); }, first, options_.count - first);
     } else {
       for (const double clock : spread_clocks(range, options_.count)) sample(clock);
     }
@@ -127,8 +130,8 @@ class KernelCalibration {
     }
   }
 
-  /// The supported clocks up to the highest that the board reaches, which is measured. It may stay below what it supports
-  /// for its highest voltage (requests above fail), or for its power limit.
+  /// The supported clocks up to the highest that the board reaches, which is measured. It may stay below what it
+  /// supports for its highest voltage (requests above fail), or for its power limit.
   std::vector<double> reachable() {
     const std::size_t step = std::max<std::size_t>(1, supported_.size() / options_.count);
     std::size_t top = supported_.size() - 1;
@@ -159,13 +162,14 @@ class KernelCalibration {
 
   /// @return whether the clock could be measured.
   bool sample(double clock) {
-    const auto known = std::find_if(samples_.begin(), samples_.end(),
-                                    [&](const auto& s) { return s.power.requested_hz == clock; });
+    const auto known =
+        std::find_if(samples_.begin(), samples_.end(), [&](const auto& s) { return s.power.requested_hz == clock; });
     if (known != samples_.end()) return true;
     const auto evaluation = sampler_.measure(clock);
     if (!evaluation) throw Interrupted{};
     CalibrationSample sample;
-    sample.power = {value_or_nan(*evaluation, "sm_clock"), value_or_nan(*evaluation, "power"), value_or_nan(*evaluation, "voltage"), clock};
+    sample.power = {value_or_nan(*evaluation, "sm_clock"), value_or_nan(*evaluation, "power"),
+                    value_or_nan(*evaluation, "voltage"), clock};
     sample.time_s = value_or_nan(*evaluation, "time");
     sample.temperature = value_or_nan(*evaluation, "temperature");
     const bool good = evaluation->ok() && sample.power.clock_hz > 0 && sample.power.power_w > 0 && sample.time_s > 0;
@@ -174,8 +178,9 @@ class KernelCalibration {
       note(fmt::format("{:g} MHz is left out: {}", clock * 1e-6, last_failure_));
       return false;
     }
-    note(fmt::format("{:.0f} MHz: {:.1f} W{}", sample.power.clock_hz * 1e-6, sample.power.power_w,
-                     std::isfinite(sample.power.voltage) ? fmt::format(", {:.1f} mV", sample.power.voltage * 1e3) : ""));
+    note(
+        fmt::format("{:.0f} MHz: {:.1f} W{}", sample.power.clock_hz * 1e-6, sample.power.power_w,
+                    std::isfinite(sample.power.voltage) ? fmt::format(", {:.1f} mV", sample.power.voltage * 1e3) : ""));
     samples_.push_back(sample);
     return true;
   }
@@ -183,11 +188,13 @@ class KernelCalibration {
   /// What cannot be measured between clocks that could is an error: two-stage sampling goes by every sample.
   PowerSample power_at(double clock) {
     if (!sample(clock)) fail_at(clock);
-    return std::find_if(samples_.begin(), samples_.end(), [&](const auto& s) { return s.power.requested_hz == clock; })->power;
+    return std::find_if(samples_.begin(), samples_.end(), [&](const auto& s) { return s.power.requested_hz == clock; })
+        ->power;
   }
 
   [[noreturn]] void fail_at(double clock) const {
-    throw DeviceError(fmt::format("calibrating {}: {:g} MHz could not be measured ({})", options_.device, clock * 1e-6, last_failure_));
+    throw DeviceError(fmt::format("calibrating {}: {:g} MHz could not be measured ({})", options_.device, clock * 1e-6,
+                                  last_failure_));
   }
 
   void note(const std::string& text) const {
@@ -201,8 +208,8 @@ class KernelCalibration {
   std::string last_failure_;
 };
 
-std::vector<CalibrationSample> calibrate_kernel(const std::filesystem::path& problem, const char* what,
-                                                bool refine, const std::shared_ptr<SettingsClient>& settings,
+std::vector<CalibrationSample> calibrate_kernel(const std::filesystem::path& problem, const char* what, bool refine,
+                                                const std::shared_ptr<SettingsClient>& settings,
                                                 const CalibrationOptions& options) {
   if (options.on_note) options.on_note(fmt::format("measuring a {} kernel at {} clocks", what, options.count));
   ClockSampler sampler(problem, settings, options);
@@ -217,11 +224,12 @@ double calibration_seconds(const CalibrationOptions& options) {
   return kernels * (seconds_to_open + seconds_a_clock * static_cast<double>(options.count));
 }
 
-std::optional<Calibration> calibrate(const std::shared_ptr<SettingsClient>& settings, const CalibrationOptions& options) {
+std::optional<Calibration> calibrate(const std::shared_ptr<SettingsClient>& settings,
+                                     const CalibrationOptions& options) {
   const Capabilities& board = settings->capabilities();
   if (board.sm_clocks.size() < least_calibration_clocks) {
-    throw DeviceError(fmt::format("calibrating {}: NVML lists {} supported clocks of {}, too few for a model", options.device,
-                                  board.sm_clocks.size(), board.name));
+    throw DeviceError(fmt::format("calibrating {}: NVML lists {} supported clocks of {}, too few for a model",
+                                  options.device, board.sm_clocks.size(), board.name));
   }
   Calibration calibration;
   calibration.board = board.uuid;

@@ -28,7 +28,9 @@ constexpr bool sanitized = false;
 #endif
 }  // namespace
 
-unsigned long long default_memory_limit() { return sanitized ? 0 : 8ULL << 30; }
+unsigned long long default_memory_limit() {
+  return sanitized ? 0 : 8ULL << 30;
+}
 
 CompilePool::CompilePool(CompilePoolOptions options) : options_(std::move(options)) {
   options_.processes = std::max(1U, options_.processes);
@@ -71,7 +73,8 @@ void CompilePool::pump() {
       died(*process, exit.text());
     } else if (process->job && monotonic_seconds() > process->deadline) {
       process->child.kill();
-      fail(*process, fmt::format("the compiler ran longer than {} and was stopped", format_interval(options_.timeout_seconds)));
+      fail(*process,
+           fmt::format("the compiler ran longer than {} and was stopped", format_interval(options_.timeout_seconds)));
     }
   }
   std::erase_if(processes_, [](const auto& process) { return process->child.pid() < 0; });
@@ -185,8 +188,8 @@ void CompilePool::signal_all(int signal_number) const {
 }
 
 std::size_t CompilePool::running() const noexcept {
-  return static_cast<std::size_t>(
-      std::count_if(processes_.begin(), processes_.end(), [](const auto& process) { return process->job.has_value(); }));
+  return static_cast<std::size_t>(std::count_if(processes_.begin(), processes_.end(),
+                                                [](const auto& process) { return process->job.has_value(); }));
 }
 
 }  // namespace wattune

@@ -25,10 +25,10 @@ unsigned long long default_memory_limit();
 
 struct CompilePoolOptions {
   unsigned processes = 1;
-  double timeout_seconds = 120;               ///< of running time; pauses do not count
+  double timeout_seconds = 120;                              ///< of running time; pauses do not count
   unsigned long long memory_limit = default_memory_limit();  ///< bytes of data a compile process may take; 0: any
-  std::size_t kept_bytes = 256U << 20;        ///< binaries kept in memory for variants asked for again
-  std::string cache_folder;                   ///< of binaries on disk; empty: none
+  std::size_t kept_bytes = 256U << 20;                       ///< binaries kept in memory for variants asked for again
+  std::string cache_folder;                                  ///< of binaries on disk; empty: none
   ChildOptions child;
 };
 

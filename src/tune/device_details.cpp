@@ -19,8 +19,10 @@ json or_null(const std::optional<double>& value) {
 
 /// What probing found of a meter; null where it was not probed.
 const ReadingProfile* probed(const SensorProfile& profile, const std::string& meter) {
-  for (const auto& [name, reading] : {std::pair{"nvml-counter", &profile.counter}, {"nvml-average", &profile.average},
-                                      {"nvml-instant", &profile.instant}, {"nvml-samples", &profile.samples}}) {
+  for (const auto& [name, reading] : {std::pair{"nvml-counter", &profile.counter},
+                                      {"nvml-average", &profile.average},
+                                      {"nvml-instant", &profile.instant},
+                                      {"nvml-samples", &profile.samples}}) {
     if (meter == name && *reading) return &**reading;
   }
   return nullptr;
@@ -30,7 +32,10 @@ json meters_of(const DeviceInfo& device, const std::string& library, json& unkno
   json meters = json::array();
   std::string why_not;
   for (const auto& meter : nvml_meters(device.uuid, device.pci, &why_not, library)) {
-    json entry = {{"name", meter.name}, {"quantities", meter.quantities}, {"period_s", nullptr}, {"window_s", nullptr},
+    json entry = {{"name", meter.name},
+                  {"quantities", meter.quantities},
+                  {"period_s", nullptr},
+                  {"window_s", nullptr},
                   {"duty", nullptr}};
     meters.push_back(std::move(entry));
   }
@@ -52,11 +57,12 @@ void add_profile(json& details, const SensorProfile& profile) {
 }
 
 json device_details(const DeviceInfo& device) {
-  json details = {{"meters", json::array()},
-                  {"sm_clocks_mhz", json::array()},
-                  {"memory_clocks_mhz", json::array()},
-                  {"power_limit_w", nullptr},
-                  {"may_set", {{"sm_clock", false}, {"memory_clock", false}, {"power_limit", false}, {"route", nullptr}}}};
+  json details = {
+      {"meters", json::array()},
+      {"sm_clocks_mhz", json::array()},
+      {"memory_clocks_mhz", json::array()},
+      {"power_limit_w", nullptr},
+      {"may_set", {{"sm_clock", false}, {"memory_clock", false}, {"power_limit", false}, {"route", nullptr}}}};
   if (device.kind != "gpu" || (device.uuid.empty() && device.pci.empty())) return details;
   json unknown = json::array();
   const std::string library = device.simulated ? simulation_library() : "";

@@ -61,10 +61,10 @@ void DeviceSession::check_memory() const {
 }
 
 void DeviceSession::fail_for_memory(const std::string& who, double bytes, double limit) const {
-  throw DeviceError(fmt::format("{}: {} {:.3g} GiB, {} ({}) has {:.3g} GiB for it; make the problem smaller, for example "
-                                "with --problem-size",
-                                problem_.file.string(), who, bytes / (1U << 30), info().id, info().name,
-                                limit / (1U << 30)));
+  throw DeviceError(
+      fmt::format("{}: {} {:.3g} GiB, {} ({}) has {:.3g} GiB for it; make the problem smaller, for example "
+                  "with --problem-size",
+                  problem_.file.string(), who, bytes / (1U << 30), info().id, info().name, limit / (1U << 30)));
 }
 
 /// By what is known of the board's sensors, where they were probed.
@@ -74,12 +74,14 @@ void DeviceSession::choose_estimator_of(MeasureOptions& options) {
   const EnergyEstimator asked = options.energy_estimator;
   std::string lacks;
   if (asked == EnergyEstimator::counter && !meter_->energy_joules()) lacks = "no energy counter";
-  if (asked == EnergyEstimator::samples && meter_->recorded_power(0).empty()) lacks = "no record of power in its driver";
+  if (asked == EnergyEstimator::samples && meter_->recorded_power(0).empty())
+    lacks = "no record of power in its driver";
   const bool reads = asked == EnergyEstimator::integral || asked == EnergyEstimator::median;
   if (reads && !meter_->power_watts() && !meter_->instant_power_watts()) lacks = "no power reading";
   if (!lacks.empty()) {
-    throw DeviceError(fmt::format("energy estimator '{}' cannot be used on {} ({}): it has {}; leave the choice to 'auto'",
-                                  to_string(asked), info().id, info().name, lacks));
+    throw DeviceError(
+        fmt::format("energy estimator '{}' cannot be used on {} ({}): it has {}; leave the choice to 'auto'",
+                    to_string(asked), info().id, info().name, lacks));
   }
   estimator_ = asked == EnergyEstimator::automatic ? choose_estimator(*meter_, profile) : asked;
   options.energy_estimator = estimator_;
@@ -106,9 +108,10 @@ void DeviceSession::note_others() {
 }
 
 std::string note_about(const std::vector<std::string>& others, const DeviceInfo& device) {
-  return fmt::format("others compute on {} too: {}; they take their share of its time and power, so what is measured "
-                     "meanwhile is flagged 'shared' (measure on a device of one's own for figures to rely on)",
-                     device.id, fmt::join(others, ", "));
+  return fmt::format(
+      "others compute on {} too: {}; they take their share of its time and power, so what is measured "
+      "meanwhile is flagged 'shared' (measure on a device of one's own for figures to rely on)",
+      device.id, fmt::join(others, ", "));
 }
 
 Session::Result DeviceSession::evaluate(const CompileResult& binary, const std::vector<Value>& configuration,

@@ -21,9 +21,11 @@ const Quantity* sound_energy(const Evaluation& evaluation) {
 
 std::string to_string(const Drift& drift) {
   return fmt::format(
-      "Drift: the energy of a configuration measured again {} time{} was {:+.1f} % to {:+.1f} % of its first, {:+.1f} % at "
+      "Drift: the energy of a configuration measured again {} time{} was {:+.1f} % to {:+.1f} % of its first, {:+.1f} "
+      "% at "
       "the end (one measurement is good to {:.1f} %)",
-      drift.again, drift.again == 1 ? "" : "s", 100 * drift.lowest, 100 * drift.highest, 100 * drift.last, 100 * drift.error);
+      drift.again, drift.again == 1 ? "" : "s", 100 * drift.lowest, 100 * drift.highest, 100 * drift.last,
+      100 * drift.error);
 }
 
 void DriftWatch::see(const Proposal& proposal, const Evaluation& evaluation, double now) {

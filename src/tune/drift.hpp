@@ -17,7 +17,7 @@ struct Drift {
   double lowest = 0;      ///< relative to the first measurement: -0.002 is 0.2 % less
   double highest = 0;
   double last = 0;
-  double error = 0;       ///< standard error of one of these, relative
+  double error = 0;  ///< standard error of one of these, relative
 };
 
 /// A line for the report.

@@ -52,8 +52,8 @@ class Finals {
   }
 
  private:
-  /// That something cannot win rests on what variants of a kernel have in common. Those that came nearest to the best are
-  /// measured after all: a kernel whose variants have less in common is found out, and its best is not lost.
+  /// That something cannot win rests on what variants of a kernel have in common. Those that came nearest to the best
+  /// are measured after all: a kernel whose variants have less in common is found out, and its best is not lost.
   void measure_nearest() {
     std::vector<std::size_t> bounded;
     for (std::size_t i = 0; i < result_.evaluations.size(); ++i) {
@@ -65,9 +65,10 @@ class Finals {
     std::ranges::sort(bounded, {}, bound);
     const std::size_t count = std::min(options_.count, bounded.size());
     if (options_.on_note) {
-      options_.on_note(fmt::format("not measured, because too slow to need the least energy: {} of {} configurations (--no-skip "
-                                   "measures all); measuring those {} that came nearest",
-                                   bounded.size(), result_.evaluations.size(), count));
+      options_.on_note(
+          fmt::format("not measured, because too slow to need the least energy: {} of {} configurations (--no-skip "
+                      "measures all); measuring those {} that came nearest",
+                      bounded.size(), result_.evaluations.size(), count));
     }
     for (std::size_t i = 0; i < count && !interrupted(); ++i) {
       Evaluation& evaluation = result_.evaluations[bounded[i]];

@@ -14,11 +14,11 @@
 namespace wattune {
 
 struct FinalistOptions {
-  std::size_t count = 5;        ///< by each objective
+  std::size_t count = 5;  ///< by each objective
   std::size_t least_trials = 4;
   std::size_t most_trials = 8;
-  ConstraintSet constraints;    ///< what misses them is no finalist
-  double half_width = 0.005;    ///< trials go on until the 95 % interval of each mean is within this share of it
+  ConstraintSet constraints;  ///< what misses them is no finalist
+  double half_width = 0.005;  ///< trials go on until the 95 % interval of each mean is within this share of it
   int wake_fd = -1;
   std::function<bool()> interrupted;
   std::function<void(const std::string&)> on_note;

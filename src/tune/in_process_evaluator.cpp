@@ -54,9 +54,10 @@ void InProcessEvaluator::reference_failed(const std::string& reason) {
                                  problem_.file.string(), problem_.verification.kernel->name, reason));
   }
   if (options_.on_note) {
-    options_.on_note(fmt::format("the default configuration cannot serve as the reference ({}); the first one that runs "
-                                 "will",
-                                 reason.substr(0, reason.find('\n'))));
+    options_.on_note(
+        fmt::format("the default configuration cannot serve as the reference ({}); the first one that runs "
+                    "will",
+                    reason.substr(0, reason.find('\n'))));
   }
   reference_from_first_ = true;
 }
@@ -81,7 +82,9 @@ void InProcessEvaluator::note_others() {
   others_ = others;
 }
 
-void InProcessEvaluator::recorded(const Evaluation& evaluation) { energy_bounds_.learn(evaluation, {}); }
+void InProcessEvaluator::recorded(const Evaluation& evaluation) {
+  energy_bounds_.learn(evaluation, {});
+}
 
 Evaluation InProcessEvaluator::evaluate(const Proposal& proposal) {
   const std::vector<Value>& configuration = proposal.configuration;

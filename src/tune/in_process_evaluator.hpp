@@ -16,12 +16,12 @@
 namespace wattune {
 
 struct InProcessOptions {
-  std::string device;        ///< as the user names it
-  bool energy = false;       ///< measure energy too; a device without a meter is an error then
+  std::string device;   ///< as the user names it
+  bool energy = false;  ///< measure energy too; a device without a meter is an error then
   EnergyEstimator energy_estimator = EnergyEstimator::automatic;  ///< what the device cannot do is an error
-  bool skip_hopeless = false;  ///< as LiveOptions::skip_hopeless
-  std::string cache_folder;  ///< of compiled variants; empty: none
-  std::function<void(const std::string&)> on_note;  ///< notable events, one line each
+  bool skip_hopeless = false;                                     ///< as LiveOptions::skip_hopeless
+  std::string cache_folder;                                       ///< of compiled variants; empty: none
+  std::function<void(const std::string&)> on_note;                ///< notable events, one line each
 };
 
 /// For programs without a Runtime. Nothing is isolated: a kernel that crashes takes the process with it, and nothing is

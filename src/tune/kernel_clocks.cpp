@@ -29,7 +29,8 @@ struct NoClock {
 
 std::size_t axis_of(const Problem& problem) {
   const auto names = problem.parameter_names();
-  return static_cast<std::size_t>(std::find(names.begin(), names.end(), parameter_of(Setting::sm_clock)) - names.begin());
+  return static_cast<std::size_t>(std::find(names.begin(), names.end(), parameter_of(Setting::sm_clock)) -
+                                  names.begin());
 }
 
 std::string key_of(const std::string& tier, const std::vector<Value>& configuration) {
@@ -60,8 +61,8 @@ std::vector<double> clocks_around(const std::vector<double>& clocks, double gues
 
 }  // namespace
 
-KernelClockSearch::KernelClockSearch(const Problem& problem, const SearchSpace& space, Evaluator& evaluator, Journal& journal,
-                                     KernelClockOptions options)
+KernelClockSearch::KernelClockSearch(const Problem& problem, const SearchSpace& space, Evaluator& evaluator,
+                                     Journal& journal, KernelClockOptions options)
     : problem_(problem),
       space_(space),
       evaluator_(evaluator),
@@ -117,8 +118,8 @@ Evaluation KernelClockSearch::measure(const std::vector<Value>& configuration, d
 }
 
 /// From timings spread over the clocks. Where the power limit holds the board back, time says nothing of the clock.
-KernelTimeModel KernelClockSearch::time_model(const std::vector<Value>& configuration, const std::vector<double>& clocks,
-                                              KernelClock& found) {
+KernelTimeModel KernelClockSearch::time_model(const std::vector<Value>& configuration,
+                                              const std::vector<double>& clocks, KernelClock& found) {
   std::vector<TimeSample> samples;
   for (const double clock : spread_clocks(clocks, std::min(options_.timings, clocks.size()))) {
     const Evaluation evaluation = measure(configuration, clock, timing_tier);
@@ -135,7 +136,8 @@ KernelTimeModel KernelClockSearch::time_model(const std::vector<Value>& configur
   return fit_kernel_time(samples);
 }
 
-void KernelClockSearch::measure_power(const std::vector<Value>& configuration, double clock, KernelClock& found, TuneResult& result) {
+void KernelClockSearch::measure_power(const std::vector<Value>& configuration, double clock, KernelClock& found,
+                                      TuneResult& result) {
   if (std::find(measured_.begin(), measured_.end(), clock) != measured_.end()) return;
   measured_.push_back(clock);
   Evaluation evaluation = measure(configuration, clock, power_tier);
@@ -150,9 +152,11 @@ void KernelClockSearch::measure_power(const std::vector<Value>& configuration, d
   result.evaluations.push_back(std::move(evaluation));
 }
 
-/// Those at which the conditions are met by what the model tells; all where it cannot tell, or where they are met at none.
-std::vector<double> KernelClockSearch::clocks_for(const std::vector<Value>& configuration, const std::vector<double>& clocks,
-                                                  const KernelClockModel& model, const TuneResult& result) const {
+/// Those at which the conditions are met by what the model tells; all where it cannot tell, or where they are met at
+/// none.
+std::vector<double> KernelClockSearch::clocks_for(const std::vector<Value>& configuration,
+                                                  const std::vector<double>& clocks, const KernelClockModel& model,
+                                                  const TuneResult& result) const {
   if (options_.constraints.empty()) return clocks;
   const auto bests = options_.constraints.bests_of(result.evaluations, competing(result.evaluations));
   std::vector<double> chosen;
@@ -168,15 +172,16 @@ std::vector<double> KernelClockSearch::clocks_for(const std::vector<Value>& conf
   return chosen.empty() ? clocks : chosen;
 }
 
-/// The board warms up from one measurement to the next: their energies are compared as at one temperature. Nothing where
-/// none meets the conditions.
+/// The board warms up from one measurement to the next: their energies are compared as at one temperature. Nothing
+/// where none meets the conditions.
 std::optional<Evaluation> KernelClockSearch::best_measured(const TuneResult& result) const {
   const auto bests = options_.constraints.bests_of(result.evaluations, competing(result.evaluations));
   const KernelPower power = fit_kernel_power(powers_, options_.device);
   std::optional<Evaluation> best;
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < evaluations_.size(); ++i) {
-    const double heat = power.watts_per_kelvin > 0 ? power.watts_per_kelvin * (powers_[i].temperature - power.temperature) : 0;
+    const double heat =
+        power.watts_per_kelvin > 0 ? power.watts_per_kelvin * (powers_[i].temperature - power.temperature) : 0;
     const double energy = *value_of(evaluations_[i], "energy") * (1 - heat / powers_[i].power_w);
     if (energy < least && options_.constraints.violation(evaluations_[i], bests) == 0) {
       least = energy;
@@ -189,7 +194,8 @@ std::optional<Evaluation> KernelClockSearch::best_measured(const TuneResult& res
 void KernelClockSearch::search(const std::vector<Value>& configuration, KernelClock& found, TuneResult& result) {
   const std::vector<double> clocks = clocks_of(configuration);
   found.candidates = clocks.size();
-  if (clocks.size() < least_timings) throw NoClock{fmt::format("it has {} clocks to choose from, too few", clocks.size())};
+  if (clocks.size() < least_timings)
+    throw NoClock{fmt::format("it has {} clocks to choose from, too few", clocks.size())};
   const KernelTimeModel time = time_model(configuration, clocks, found);
   const double guess = most_efficient_clock(KernelClockModel{time, options_.device}, clocks);
   for (const double clock : clocks_around(clocks, guess)) measure_power(configuration, clock, found, result);
@@ -198,14 +204,16 @@ void KernelClockSearch::search(const std::vector<Value>& configuration, KernelCl
   if (distinct.size() < 2) throw NoClock{found.problem.empty() ? "power is not told" : found.problem};
   const KernelClockModel model{time, fit_kernel_power(powers_, options_.device).model};
   found.predicted_hz = most_efficient_clock(model, clocks_for(configuration, clocks, model, result));
-  for (const double clock : clocks_to_verify(clocks, found.predicted_hz)) measure_power(configuration, clock, found, result);
+  for (const double clock : clocks_to_verify(clocks, found.predicted_hz))
+    measure_power(configuration, clock, found, result);
   const auto best = best_measured(result);
   if (!best) throw NoClock{"it meets the conditions at none of the clocks where it was measured"};
   found.best = *best;
   found.problem.clear();
   if (!options_.compare) return;
   found.highest = measure(configuration, clocks.back(), power_tier);
-  if (std::find(measured_.begin(), measured_.end(), clocks.back()) == measured_.end()) result.evaluations.push_back(*found.highest);
+  if (std::find(measured_.begin(), measured_.end(), clocks.back()) == measured_.end())
+    result.evaluations.push_back(*found.highest);
 }
 
 std::optional<KernelClock> KernelClockSearch::find(const std::vector<Value>& configuration, TuneResult& result) {
@@ -224,8 +232,9 @@ std::optional<KernelClock> KernelClockSearch::find(const std::vector<Value>& con
   return found;
 }
 
-std::vector<std::vector<Value>> clock_candidates(const Problem& problem, const TuneResult& result, const Objective& objective,
-                                                 const ConstraintSet& constraints, std::size_t count) {
+std::vector<std::vector<Value>> clock_candidates(const Problem& problem, const TuneResult& result,
+                                                 const Objective& objective, const ConstraintSet& constraints,
+                                                 std::size_t count) {
   const std::size_t axis = axis_of(problem);
   std::vector<std::vector<Value>> chosen;
   std::set<std::string> seen;

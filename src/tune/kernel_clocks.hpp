@@ -1,5 +1,6 @@
 #pragma once
-// The own clock of single configurations: many cheap timings, few measurements of power, a prediction, its verification.
+// The own clock of single configurations: many cheap timings, few measurements of power, a prediction, its
+// verification.
 
 #include <cstddef>
 #include <functional>
@@ -19,23 +20,23 @@
 namespace wattune {
 
 struct KernelClockOptions {
-  PowerModel device;            ///< of its voltage and limit; its power is a first guess
-  std::size_t timings = 12;     ///< clocks at which time is measured
-  ConstraintSet constraints;    ///< a clock at which they are missed is not the configuration's own
-  bool compare = false;         ///< measure also at the highest clock, beyond what the search needs
+  PowerModel device;          ///< of its voltage and limit; its power is a first guess
+  std::size_t timings = 12;   ///< clocks at which time is measured
+  ConstraintSet constraints;  ///< a clock at which they are missed is not the configuration's own
+  bool compare = false;       ///< measure also at the highest clock, beyond what the search needs
   int wake_fd = -1;
   std::function<bool()> interrupted;
 };
 
 /// What was found of one configuration.
 struct KernelClock {
-  Evaluation best;                  ///< of those that meet the conditions the one of least energy, all compared at the same temperature
-  double predicted_hz = 0;          ///< by the model, before it was verified
-  std::size_t candidates = 0;       ///< clocks that there are
+  Evaluation best;  ///< of those that meet the conditions the one of least energy, all compared at the same temperature
+  double predicted_hz = 0;     ///< by the model, before it was verified
+  std::size_t candidates = 0;  ///< clocks that there are
   std::size_t timings = 0;
-  std::size_t measurements = 0;     ///< of power
+  std::size_t measurements = 0;       ///< of power
   std::optional<Evaluation> highest;  ///< at the highest clock, where asked for
-  std::string problem;              ///< why no clock was found; empty where one was
+  std::string problem;                ///< why no clock was found; empty where one was
 };
 
 class KernelClockSearch {
@@ -46,8 +47,8 @@ class KernelClockSearch {
 
   /// Measures a configuration at clocks of its own choice, whatever clock it has; each measurement goes to the journal
   /// (tiers `timing` and `clock`), those of energy also to the result, where they compete. Clocks at which the
-  /// configuration is not valid, fails, or is held back by the power limit are left out. Power is measured at six clocks
-  /// at most: three around a first guess, and three to verify what these predict.
+  /// configuration is not valid, fails, or is held back by the power limit are left out. Power is measured at six
+  /// clocks at most: three around a first guess, and three to verify what these predict.
   /// @return nothing where it was interrupted. @throws Error as Evaluator::next() and Journal::append().
   std::optional<KernelClock> find(const std::vector<Value>& configuration, TuneResult& result);
 
@@ -57,10 +58,12 @@ class KernelClockSearch {
   [[nodiscard]] std::vector<double> clocks_of(const std::vector<Value>& configuration) const;
   [[nodiscard]] std::vector<Value> at_clock(std::vector<Value> configuration, double clock) const;
   Evaluation measure(const std::vector<Value>& configuration, double clock, const char* tier);
-  KernelTimeModel time_model(const std::vector<Value>& configuration, const std::vector<double>& clocks, KernelClock& found);
+  KernelTimeModel time_model(const std::vector<Value>& configuration, const std::vector<double>& clocks,
+                             KernelClock& found);
   void measure_power(const std::vector<Value>& configuration, double clock, KernelClock& found, TuneResult& result);
-  [[nodiscard]] std::vector<double> clocks_for(const std::vector<Value>& configuration, const std::vector<double>& clocks,
-                                               const KernelClockModel& model, const TuneResult& result) const;
+  [[nodiscard]] std::vector<double> clocks_for(const std::vector<Value>& configuration,
+                                               const std::vector<double>& clocks, const KernelClockModel& model,
+                                               const TuneResult& result) const;
   [[nodiscard]] std::optional<Evaluation> best_measured(const TuneResult& result) const;
   void search(const std::vector<Value>& configuration, KernelClock& found, TuneResult& result);
 
@@ -70,7 +73,7 @@ class KernelClockSearch {
   Journal& journal_;
   KernelClockOptions options_;
   const MetricSet metrics_;
-  std::size_t axis_ = 0;  ///< of the SM clock among the parameters
+  std::size_t axis_ = 0;                     ///< of the SM clock among the parameters
   std::map<std::string, Evaluation> known_;  ///< of the journal, by tier and configuration
   // Of the configuration under way:
   std::vector<double> measured_;         ///< requested clocks at which power was measured, Hz
@@ -80,7 +83,8 @@ class KernelClockSearch {
 
 /// Up to `count` configurations to find the own clocks of: the best by the objective among those that count, each once
 /// whatever its SM clock.
-std::vector<std::vector<Value>> clock_candidates(const Problem& problem, const TuneResult& result, const Objective& objective,
-                                                 const ConstraintSet& constraints, std::size_t count);
+std::vector<std::vector<Value>> clock_candidates(const Problem& problem, const TuneResult& result,
+                                                 const Objective& objective, const ConstraintSet& constraints,
+                                                 std::size_t count);
 
 }  // namespace wattune

@@ -6,9 +6,11 @@ namespace wattune {
 
 namespace {
 
-/// In these a configuration runs without anyone knowing how long it takes. What is timed later is as long as it is asked
-/// to be.
-bool is_of_unknown_length(const std::string& phase) { return phase == "verify" || phase == "warm_up"; }
+/// In these a configuration runs without anyone knowing how long it takes. What is timed later is as long as it is
+/// asked to be.
+bool is_of_unknown_length(const std::string& phase) {
+  return phase == "verify" || phase == "warm_up";
+}
 
 }  // namespace
 

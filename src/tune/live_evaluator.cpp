@@ -387,8 +387,7 @@ void LiveEvaluator::request_reference() {
   if (!reference_key_.empty()) return;  // a new worker: the binary is known already
   const bool own_kernel = reference_needs_ == "reference_kernel";
   if (!own_kernel) reference_configuration_ = problem_.defaults;
-  const auto request =
-      own_kernel ? reference_request(problem_, device_.id) : compile_request(reference_configuration_);
+  const auto request = own_kernel ? reference_request(problem_, device_.id) : compile_request(reference_configuration_);
   reference_key_ = CompilePool::key(request);
   pool_.add(reference_key_, request);
 }
@@ -532,9 +531,10 @@ void LiveEvaluator::probe_failed(const std::string& why) {
     if (waiting_.size() > 1) std::rotate(waiting_.begin(), waiting_.begin() + 1, waiting_.end());
     return;
   }
-  throw DeviceError(fmt::format("whether somebody else has locked the clock of {} cannot be found out, for no "
-                                "configuration runs ({}); give --assume-no-lock if nobody has",
-                                device_.id, why.substr(0, why.find('\n'))));
+  throw DeviceError(
+      fmt::format("whether somebody else has locked the clock of {} cannot be found out, for no "
+                  "configuration runs ({}); give --assume-no-lock if nobody has",
+                  device_.id, why.substr(0, why.find('\n'))));
 }
 
 void LiveEvaluator::finish_uncompilable() {

@@ -13,8 +13,8 @@
 #include "settings/client.hpp"
 #include "store/death_log.hpp"
 #include "tune/compile_pool.hpp"
-#include "tune/evaluator.hpp"
 #include "tune/energy_bounds.hpp"
+#include "tune/evaluator.hpp"
 #include "tune/launch_limit.hpp"
 #include "tune/profile.hpp"
 #include "tune/setting_order.hpp"
@@ -23,19 +23,19 @@
 namespace wattune {
 
 struct LiveOptions {
-  std::string device;                  ///< as the user names it
-  bool energy = false;                 ///< measure energy too; a device without a meter is an error then
+  std::string device;                     ///< as the user names it
+  bool energy = false;                    ///< measure energy too; a device without a meter is an error then
   std::string energy_estimator = "auto";  ///< as --energy-estimator of tune
-  unsigned energy_ticks = 2;           ///< ticks of the meter's counter that an energy window spans
-  bool verify_only = false;            ///< run and verify, measure nothing
-  double phase_timeout_seconds = 60;   ///< a phase of an evaluation (verify, time, ...) that takes longer is a timeout
+  unsigned energy_ticks = 2;              ///< ticks of the meter's counter that an energy window spans
+  bool verify_only = false;               ///< run and verify, measure nothing
+  double phase_timeout_seconds = 60;  ///< a phase of an evaluation (verify, time, ...) that takes longer is a timeout
   /// A launch that is slower than the fastest so far by far more than any legitimate configuration is a timeout too,
   /// well before phase_timeout_seconds; see LaunchLimit.
   bool limit_by_fastest = true;
-  double open_timeout_seconds = 900;   ///< opening the device, filling arguments and computing the host's reference
-  unsigned compile_processes = 0;      ///< 0: one per available core
+  double open_timeout_seconds = 900;  ///< opening the device, filling arguments and computing the host's reference
+  unsigned compile_processes = 0;     ///< 0: one per available core
   double compile_timeout_seconds = 120;
-  std::string cache_folder;            ///< of compiled variants; empty: none
+  std::string cache_folder;  ///< of compiled variants; empty: none
   /// A configuration slower than the fastest so far by more than this factor is not timed further.
   std::optional<double> abandon_factor;
   /// Energy is minimised, and nothing else: what certainly uses more than the best so far is not measured further.
@@ -43,13 +43,13 @@ struct LiveOptions {
   /// Of a board that it holds; null where no parameter is a device setting.
   std::shared_ptr<SettingsClient> settings;
   std::vector<std::string> voltage_command;  ///< as in MeasureOptions; {uuid} and {pci} stand for the board
-  std::vector<Parameter> device_settings;  ///< as in ReadOptions: with these the problem was read
-  bool look_for_lock = true;  ///< before the first setting: whether somebody else has locked the clock
-  bool hold_all = false;      ///< proposals depend on no results: hold many, so that those of a setting come together
-  double setting_share_seconds = 0;    ///< see SettingOrder
-  Clock* clock = nullptr;              ///< device time, by which that counts; null: real time
-  std::string log_file;                ///< where the children's own output goes
-  std::vector<std::string> environment;///< for the children
+  std::vector<Parameter> device_settings;    ///< as in ReadOptions: with these the problem was read
+  bool look_for_lock = true;                 ///< before the first setting: whether somebody else has locked the clock
+  bool hold_all = false;  ///< proposals depend on no results: hold many, so that those of a setting come together
+  double setting_share_seconds = 0;                 ///< see SettingOrder
+  Clock* clock = nullptr;                           ///< device time, by which that counts; null: real time
+  std::string log_file;                             ///< where the children's own output goes
+  std::vector<std::string> environment;             ///< for the children
   std::function<void(const std::string&)> on_note;  ///< notable events, one line each
 };
 
@@ -84,8 +84,8 @@ class LiveEvaluator : public Evaluator {
     Proposal proposal;
     std::string key;
     std::shared_ptr<const CompileOutcome> binary;  ///< once it is given to the worker
-    int attempts = 0;                             ///< workers that died of it
-    DeviceSettings settings;                      ///< of the configuration
+    int attempts = 0;                              ///< workers that died of it
+    DeviceSettings settings;                       ///< of the configuration
   };
   /// How the outputs to compare with come about.
   enum class Reference { ready, wanted, from_first };
@@ -147,15 +147,15 @@ class LiveEvaluator : public Evaluator {
   std::vector<std::string> others_;  ///< on the device, as last told to the user
   CompilePool pool_;
   WorkerClient worker_;
-  std::deque<Entry> waiting_;        ///< submitted, not yet given to the worker
-  std::optional<Entry> current_;     ///< under way in the worker
+  std::deque<Entry> waiting_;     ///< submitted, not yet given to the worker
+  std::optional<Entry> current_;  ///< under way in the worker
   std::deque<Done> finished_;
   DeathLog* deaths_ = nullptr;
   LaunchLimit launch_limit_;
   EnergyBounds energy_bounds_;
-  double limit_ = 0;                 ///< seconds, of the phase under way
+  double limit_ = 0;  ///< seconds, of the phase under way
   Profile profile_;
-  double idle_since_ = 0;            ///< when the worker became idle
+  double idle_since_ = 0;  ///< when the worker became idle
 
   SettingOrder order_;
   bool lock_checked_ = false;

@@ -62,9 +62,11 @@ SearchSpace Recording::make_space(const Results& results, bool all_valid) {
   if (results.evaluations.empty()) throw UsageError("there are no results to search: the file holds no evaluation");
   if (all_valid) {
     std::vector<Restriction> restrictions;
-    for (const auto& expression : results.header.restrictions) restrictions.push_back({expression, "restrictions of the results"});
+    for (const auto& expression : results.header.restrictions)
+      restrictions.push_back({expression, "restrictions of the results"});
     SearchSpace space = SearchSpace::build(std::move(parameters), std::move(restrictions));
-    if (space.size() >> 64 != 0) throw UsageError("the space of these results is beyond 2^64 configurations; replay what is recorded");
+    if (space.size() >> 64 != 0)
+      throw UsageError("the space of these results is beyond 2^64 configurations; replay what is recorded");
     return space;
   }
   const Positions positions(parameters);
@@ -123,8 +125,8 @@ SearchTrace search_recorded(const Recording& recording, Strategy& strategy, std:
   return trace;
 }
 
-std::vector<SearchTrace> search_many(const Recording& recording, std::span<const SearchPlan> plans, const StrategySetup& setup,
-                                     std::size_t budget, unsigned threads) {
+std::vector<SearchTrace> search_many(const Recording& recording, std::span<const SearchPlan> plans,
+                                     const StrategySetup& setup, std::size_t budget, unsigned threads) {
   std::vector<SearchTrace> traces(plans.size());
   std::atomic<std::size_t> next = 0;
   std::exception_ptr error;
@@ -152,7 +154,8 @@ std::vector<SearchTrace> search_many(const Recording& recording, std::span<const
   return traces;
 }
 
-ReplayEvaluator::ReplayEvaluator(const Results& results, const std::vector<std::string>& parameter_names, std::string file)
+ReplayEvaluator::ReplayEvaluator(const Results& results, const std::vector<std::string>& parameter_names,
+                                 std::string file)
     : results_(results), file_(std::move(file)) {
   const auto& recorded = results.header.parameter_names;
   std::vector<std::size_t> places;

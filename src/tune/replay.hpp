@@ -61,10 +61,10 @@ struct SearchPlan {
   std::uint64_t seed = 0;
   std::shared_ptr<const MethodSetup> method = nullptr;  ///< `strategy` names a method, which is told this
 };
-/// Makes each search (`setup` is for strategies), on as many threads (0: one for each core). @return their traces, in order. @throws what a search
-/// throws.
-std::vector<SearchTrace> search_many(const Recording& recording, std::span<const SearchPlan> plans, const StrategySetup& setup,
-                                     std::size_t budget, unsigned threads);
+/// Makes each search (`setup` is for strategies), on as many threads (0: one for each core). @return their traces, in
+/// order. @throws what a search throws.
+std::vector<SearchTrace> search_many(const Recording& recording, std::span<const SearchPlan> plans,
+                                     const StrategySetup& setup, std::size_t budget, unsigned threads);
 
 /// Device time that moves by what evaluations took when they were recorded.
 class ReplayClock : public Clock {

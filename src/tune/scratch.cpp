@@ -29,7 +29,8 @@ void remove_stale(const fs::path& parent, const std::string& prefix) {
     const auto parsed = std::from_chars(name.data() + prefix.size(), end, pid);
     if (parsed.ec != std::errc() || parsed.ptr != end || pid <= 0) continue;
     struct stat status {};
-    const bool ours = ::lstat(entry.path().c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
+    const bool ours =
+        ::lstat(entry.path().c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
     const bool dead = ::kill(pid, 0) != 0 && errno == ESRCH;
     if (ours && (dead || pid == ::getpid())) fs::remove_all(entry.path(), ignored);
   }

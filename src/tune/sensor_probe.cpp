@@ -35,7 +35,8 @@ DeviceInfo find(Backend& backend, const std::string& wanted) {
       return info;
     }
   }
-  throw DeviceError(fmt::format("--device {}: there is no such device; 'wattune devices' lists those there are", wanted));
+  throw DeviceError(
+      fmt::format("--device {}: there is no such device; 'wattune devices' lists those there are", wanted));
 }
 
 /// Device time before the device is opened: idle power is measured then.
@@ -80,8 +81,7 @@ SensorProbeRequest sensor_probe_request_from_json(const json& object) {
   return {object.at("device"), object.at("table"), object.at("phase_seconds")};
 }
 
-json probe_sensors_here(const SensorProbeRequest& request,
-                        const std::function<void(const std::string&)>& on_progress) {
+json probe_sensors_here(const SensorProbeRequest& request, const std::function<void(const std::string&)>& on_progress) {
   const auto backend = make_backend(backend_of_device(request.device));
   const DeviceInfo info = find(*backend, request.device);
   std::string why_not = "only GPUs of NVIDIA have sensors that this version reads";
@@ -150,7 +150,9 @@ json probe_sensors_of(const SensorProbeRequest& request, const std::function<voi
     }
     open = !child.channel().closed();
   }
-  if (!open) throw RunError(fmt::format("probing the sensors of {}: the process that did it {}", request.device, child.wait(1.0).text()));
+  if (!open)
+    throw RunError(
+        fmt::format("probing the sensors of {}: the process that did it {}", request.device, child.wait(1.0).text()));
   throw RunError(fmt::format("probing the sensors of {} took longer than {:g} s", request.device, limit));
 }
 

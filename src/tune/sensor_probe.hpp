@@ -8,9 +8,9 @@
 namespace wattune {
 
 struct SensorProbeRequest {
-  std::string device;         ///< as the user names it
-  bool table = false;         ///< also a table of loads switched on and off
-  double phase_seconds = 2;   ///< of that table: for each row and phase
+  std::string device;        ///< as the user names it
+  bool table = false;        ///< also a table of loads switched on and off
+  double phase_seconds = 2;  ///< of that table: for each row and phase
 };
 
 /// Opens the device and probes it; keeps the profile in profile_folder(). Called in a worker process, for it holds a

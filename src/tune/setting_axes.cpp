@@ -25,9 +25,10 @@ void check_allowed(const std::vector<Setting>& wanted, const SettingChoice& choi
   for (const Setting setting : wanted) what += fmt::format("{}{}", what.empty() ? "" : ", ", to_string(setting));
   refuse_if_read_only("set the " + what);
   if (choice.allowed) return;
-  throw DeviceError(fmt::format("setting the {} changes the device for everybody who uses it: give --allow-settings if that "
-                                "may be done (the device is put back at the end, however that comes), or leave it out",
-                                what));
+  throw DeviceError(
+      fmt::format("setting the {} changes the device for everybody who uses it: give --allow-settings if that "
+                  "may be done (the device is put back at the end, however that comes), or leave it out",
+                  what));
 }
 
 }  // namespace
@@ -59,8 +60,8 @@ std::unique_ptr<SettingsClient> open_settings(const std::string& device, const s
   if (!choice.commands.empty()) choice.commands.check();
   const DeviceInfo info = find_device(device);
   if (info.kind != "gpu" || (info.uuid.empty() && info.pci.empty())) {
-    throw DeviceError(fmt::format("clocks and limits of {} ({}) cannot be set: only those of NVIDIA's GPUs can", info.id,
-                                  info.name));
+    throw DeviceError(
+        fmt::format("clocks and limits of {} ({}) cannot be set: only those of NVIDIA's GPUs can", info.id, info.name));
   }
   SettingsClientOptions options;
   options.uuid = info.uuid;
@@ -71,7 +72,8 @@ std::unique_ptr<SettingsClient> open_settings(const std::string& device, const s
   auto client = std::make_unique<SettingsClient>(std::move(options));
   client->check_wanted();
   if (!choice.restore_clock.empty()) {
-    const auto clocks = select_settings(Setting::sm_clock, choice.restore_clock, client->capabilities(), "--restore-clock");
+    const auto clocks =
+        select_settings(Setting::sm_clock, choice.restore_clock, client->capabilities(), "--restore-clock");
     if (clocks.size() != 1) throw UsageError("--restore-clock: give one clock in MHz");
     client->restore_sm_clock_to(clocks.front());
   }
@@ -88,9 +90,9 @@ std::vector<Parameter> setting_parameters(const Problem& problem, const SettingC
       parameters.push_back(setting_parameter(
           setting, select_settings(setting, choice.text(setting), capabilities, std::string(option_of(setting)))));
     } else if (in_file != problem.device_settings.end()) {
-      parameters.push_back(setting_parameter(
-          setting, select_settings(setting, in_file->second, capabilities,
-                                   problem.file.string() + ": wattune.DeviceSettings." + name)));
+      parameters.push_back(
+          setting_parameter(setting, select_settings(setting, in_file->second, capabilities,
+                                                     problem.file.string() + ": wattune.DeviceSettings." + name)));
     } else if (const Parameter* own = find_parameter(problem, setting)) {
       check_setting_values(setting, own->values, capabilities, problem.file.string() + ": " + name);
     }

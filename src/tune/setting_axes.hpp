@@ -18,11 +18,11 @@ struct SettingChoice {
   std::string clocks;
   std::string memory_clocks;
   std::string power_limits;
-  bool allowed = false;          ///< --allow-settings
-  double wait_seconds = 0;       ///< for a board that another run has
-  bool assume_no_lock = false;   ///< no look for a clock lock of somebody else
-  SettingCommands commands;      ///< of a site; empty: those of the environment
-  std::string restore_clock;     ///< MHz that the SM clock is locked to when it is put back; empty: not locked
+  bool allowed = false;         ///< --allow-settings
+  double wait_seconds = 0;      ///< for a board that another run has
+  bool assume_no_lock = false;  ///< no look for a clock lock of somebody else
+  SettingCommands commands;     ///< of a site; empty: those of the environment
+  std::string restore_clock;    ///< MHz that the SM clock is locked to when it is put back; empty: not locked
   [[nodiscard]] const std::string& text(Setting setting) const;
 };
 
@@ -32,8 +32,8 @@ std::string_view option_of(Setting setting);
 /// The settings that a problem and the command line make axes of the space.
 std::vector<Setting> wanted_settings(const Problem& problem, const SettingChoice& choice);
 
-/// Connects to a settings server for a device; sets nothing yet. @param device as the user names it; a simulated one has
-/// been prepared.
+/// Connects to a settings server for a device; sets nothing yet. @param device as the user names it; a simulated one
+/// has been prepared.
 /// @throws DeviceError where WATTUNE_READ_ONLY or the lack of --allow-settings forbids it, the device is not there, or
 /// something wanted cannot be set.
 std::unique_ptr<SettingsClient> open_settings(const std::string& device, const std::vector<Setting>& wanted,

@@ -87,9 +87,8 @@ bool needs_meter(const std::vector<Objective>& objectives, const Problem& proble
 
 bool needs_meter(const ConstraintSet& constraints, const Problem& problem) {
   const auto names = constraints.quantities();
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    return name_needs_meter(name, problem, problem.metrics.size());
-  });
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return name_needs_meter(name, problem, problem.metrics.size()); });
 }
 
 std::vector<Objective> metered(const std::vector<Objective>& objectives, const Problem& problem) {

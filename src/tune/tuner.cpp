@@ -89,8 +89,8 @@ class Run {
     }
   }
 
-  /// Whether an evaluation of another run serves this one: a success in which an objective was not measured (energy, in a
-  /// run for time) does not, nor one that was given up as hopeless where this run needs more than that.
+  /// Whether an evaluation of another run serves this one: a success in which an objective was not measured (energy, in
+  /// a run for time) does not, nor one that was given up as hopeless where this run needs more than that.
   [[nodiscard]] bool tells_objectives(const Evaluation& evaluation) const {
     if (!evaluation.ok() || is_of_this_run(evaluation)) return true;
     const bool given_up = was_given_up(evaluation);
@@ -99,9 +99,8 @@ class Run {
     if (time == evaluation.quantities.end()) return true;  // of a tier that measures nothing
     if (std::ranges::find(time->second.flags, "abandoned_early") != time->second.flags.end()) return true;
     const auto has_all = [&](const Evaluation& known) {
-      return std::ranges::all_of(options_.objectives, [&](const Objective& objective) {
-        return known.quantities.contains(objective.name);
-      });
+      return std::ranges::all_of(options_.objectives,
+                                 [&](const Objective& objective) { return known.quantities.contains(objective.name); });
     };
     Evaluation with_metrics = evaluation;
     if (given_up) {
@@ -262,10 +261,11 @@ class Run {
   void check_that_something_builds(bool at_end) {
     if (something_built_ || build_failures_ == 0 || result_.interrupted) return;
     if (!at_end && (options_.keep_going || build_failures_ < build_failures_that_end_a_run)) return;
-    throw UsageError(fmt::format(
-        "{}: kernel '{}' did not build in any of the {} configurations tried; correct it (or give --keep-going to go on "
-        "all the same). The compiler said:\n{}",
-        problem_.kernel.file.string(), problem_.kernel.kernel_name, build_failures_, build_message_));
+    throw UsageError(
+        fmt::format("{}: kernel '{}' did not build in any of the {} configurations tried; correct it (or give "
+                    "--keep-going to go on "
+                    "all the same). The compiler said:\n{}",
+                    problem_.kernel.file.string(), problem_.kernel.kernel_name, build_failures_, build_message_));
   }
 
   void check_that_something_runs() const {

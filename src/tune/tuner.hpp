@@ -34,12 +34,12 @@ std::string run_key(const std::string& strategy, std::uint64_t seed, std::span<c
 
 /// What a run knows at any moment.
 struct TuneState {
-  std::size_t evaluated = 0;             ///< results told to the strategy, reused ones included
-  std::size_t reused = 0;                ///< of these, found in the journal
+  std::size_t evaluated = 0;  ///< results told to the strategy, reused ones included
+  std::size_t reused = 0;     ///< of these, found in the journal
   std::size_t failed = 0;
-  bool last_reused = false;              ///< whether the last one was
-  std::optional<std::size_t> planned;    ///< the number of evaluations the budget or the space allows
-  double seconds = 0;                    ///< since the run began
+  bool last_reused = false;            ///< whether the last one was
+  std::optional<std::size_t> planned;  ///< the number of evaluations the budget or the space allows
+  double seconds = 0;                  ///< since the run began
 };
 
 struct TuneOptions {
@@ -47,26 +47,26 @@ struct TuneOptions {
   /// What the best has to meet, and the objectives that count: the strategy is told worse values of what misses it.
   ConstraintSet constraints;
   std::vector<Objective> objectives;
-  Clock* clock = nullptr;                ///< of the device: time budgets count it too; null: the machine's alone
-  /// As run_key() gives it. Where the journal holds results of the same run, the strategy is asked and told in the order
-  /// of that run first, so that it goes on as if it had not been interrupted. Empty: results are only reused.
+  Clock* clock = nullptr;  ///< of the device: time budgets count it too; null: the machine's alone
+  /// As run_key() gives it. Where the journal holds results of the same run, the strategy is asked and told in the
+  /// order of that run first, so that it goes on as if it had not been interrupted. Empty: results are only reused.
   std::string run;
-  /// What an earlier run gave up, because it cannot need the least energy, counts as measured: only where energy alone is
-  /// minimised.
+  /// What an earlier run gave up, because it cannot need the least energy, counts as measured: only where energy alone
+  /// is minimised.
   bool given_up_suffices = false;
-  std::string tier = "screen";           ///< of the evaluations: those of other tiers in the journal do not count
-  bool keep_going = false;               ///< do not end the run where nothing builds
+  std::string tier = "screen";  ///< of the evaluations: those of other tiers in the journal do not count
+  bool keep_going = false;      ///< do not end the run where nothing builds
   /// Where energy is measured: how often, in seconds of the run, a reference configuration is measured again.
   std::optional<double> reference_every_seconds;
-  int wake_fd = -1;                      ///< becomes readable when the run is to be interrupted
+  int wake_fd = -1;  ///< becomes readable when the run is to be interrupted
   std::function<bool()> interrupted;
   std::function<void(const Evaluation&, const TuneState&)> on_evaluation;
-  std::function<void(const TuneState&)> on_wait;  ///< about once a second while nothing finishes
+  std::function<void(const TuneState&)> on_wait;    ///< about once a second while nothing finishes
   std::function<void(const std::string&)> on_note;  ///< notable events, one line each
 };
 
 struct TuneResult {
-  std::vector<Evaluation> evaluations;   ///< of this run, reused ones included, in the order in which they were told
+  std::vector<Evaluation> evaluations;  ///< of this run, reused ones included, in the order in which they were told
   TuneState state;
   std::optional<Drift> drift;  ///< of the reference's energy, where it was measured again
   bool interrupted = false;

@@ -95,9 +95,10 @@ Opened open(const TuningRequest& request) {
 SearchSpace space_of(const Problem& problem) {
   auto space = SearchSpace::build(problem.parameters, problem.restrictions);
   if (space.size() > 0) return space;
-  throw UsageError(fmt::format("{}: the search space is empty: none of {} points satisfies all {} restrictions; 'wattune "
-                               "space' shows what each removes",
-                               problem.file.string(), to_string(space.cartesian()), problem.restrictions.size()));
+  throw UsageError(
+      fmt::format("{}: the search space is empty: none of {} points satisfies all {} restrictions; 'wattune "
+                  "space' shows what each removes",
+                  problem.file.string(), to_string(space.cartesian()), problem.restrictions.size()));
 }
 
 Budget budget_of(const TuningRequest& request, const Problem& problem) {
@@ -213,8 +214,8 @@ const TunedConfiguration& TuningResult::best(const std::string& objective) const
   if (!objective.empty()) {
     const auto found = std::find(objectives.begin(), objectives.end(), objective);
     if (found == objectives.end()) {
-      throw UsageError(fmt::format("'{}' was no objective of the tuning; there are: {}", objective,
-                                   fmt::join(objectives, ", ")));
+      throw UsageError(
+          fmt::format("'{}' was no objective of the tuning; there are: {}", objective, fmt::join(objectives, ", ")));
     }
     index = static_cast<std::size_t>(found - objectives.begin());
   }
@@ -247,8 +248,7 @@ TuningResult tune(const TuningRequest& request) {
   if (keep) make_output_folder(request.output);
   const auto folder = keep ? request.output : scratch.path();
   const auto clock = prepare_simulation(opened.device, folder);
-  const bool energy =
-      request.measure_energy || needs_meter(objectives, problem) || needs_meter(constraints, problem);
+  const bool energy = request.measure_energy || needs_meter(objectives, problem) || needs_meter(constraints, problem);
   const bool may_skip = may_skip_hopeless(objectives, constraints, name);
   const bool skip = may_skip && !request.measure_hopeless;
   const Measuring measuring =
@@ -264,7 +264,8 @@ TuningResult tune(const TuningRequest& request) {
   options.budget = budget;
   options.constraints = constraints;
   options.objectives = objectives;
-  options.run = run_key(name, request.seed, objectives, {}, constraints.conditions()) + (may_skip && !skip ? ":all" : "");
+  options.run =
+      run_key(name, request.seed, objectives, {}, constraints.conditions()) + (may_skip && !skip ? ":all" : "");
   options.given_up_suffices = skip;
   options.clock = clock.get();
   options.interrupted = [&] { return stop; };

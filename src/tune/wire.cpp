@@ -49,8 +49,12 @@ DeviceInfo device_from_json(const json& j) {
 }
 
 json to_json(const CompileRequest& r) {
-  return {{"device", r.device},   {"source", r.source},   {"file", r.file},
-          {"defines", r.defines}, {"options", r.options}, {"include_paths", r.include_paths},
+  return {{"device", r.device},
+          {"source", r.source},
+          {"file", r.file},
+          {"defines", r.defines},
+          {"options", r.options},
+          {"include_paths", r.include_paths},
           {"includes_hash", r.includes_hash},
           {"kernel_name", r.kernel_name}};
 }
@@ -69,9 +73,8 @@ CompileRequest compile_request_from_json(const json& j) {
 }
 
 json to_json(const CompileResult& r) {
-  return {{"binary", json::binary(r.binary)}, {"entry", r.entry},         {"symbols", r.symbols}, {"log", r.log},
-          {"resources", r.resources},         {"compiler", r.compiler}, {"seconds", r.seconds},
-          {"cached", r.cached}};
+  return {{"binary", json::binary(r.binary)}, {"entry", r.entry},       {"symbols", r.symbols}, {"log", r.log},
+          {"resources", r.resources},         {"compiler", r.compiler}, {"seconds", r.seconds}, {"cached", r.cached}};
 }
 
 CompileResult compile_result_from_json(const json& j) {
@@ -92,7 +95,8 @@ json to_json(const Failure& failure) {
 }
 
 Failure failure_from_json(const json& j) {
-  return {outcome_from(j.at("outcome").get<std::string>()).value_or(Outcome::crash), j.at("message").get<std::string>()};
+  return {outcome_from(j.at("outcome").get<std::string>()).value_or(Outcome::crash),
+          j.at("message").get<std::string>()};
 }
 
 }  // namespace wattune

@@ -29,14 +29,18 @@ void WorkerClient::request(const json& message, State state, double timeout_seco
   [[maybe_unused]] const bool sent = child_->channel().send(message);
 }
 
-void WorkerClient::let_go() { [[maybe_unused]] const bool sent = child_->channel().send({{"go", true}}); }
+void WorkerClient::let_go() {
+  [[maybe_unused]] const bool sent = child_->channel().send({{"go", true}});
+}
 
 void WorkerClient::phase_began(const std::string& phase, double timeout_seconds) {
   phase_ = phase;
   deadline_ = monotonic_seconds() + timeout_seconds;
 }
 
-std::optional<json> WorkerClient::receive() { return child_ ? child_->channel().try_receive() : std::nullopt; }
+std::optional<json> WorkerClient::receive() {
+  return child_ ? child_->channel().try_receive() : std::nullopt;
+}
 
 Child::Exit WorkerClient::end(bool by_itself) {
   if (!child_) return {};

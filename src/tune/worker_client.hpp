@@ -56,7 +56,7 @@ class WorkerClient {
 struct FoundDevices {
   std::string backend;
   std::vector<DeviceInfo> devices;
-  std::string problem;  ///< why there are none; empty where there are
+  std::string problem;                 ///< why there are none; empty where there are
   std::vector<std::string> details{};  ///< of each device, where asked for: JSON as device_details() gives it
 };
 std::vector<FoundDevices> find_devices(const std::vector<std::string>& backends, double timeout_seconds = 60,

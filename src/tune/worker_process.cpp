@@ -11,8 +11,8 @@
 
 #include "base/error.hpp"
 #include "tune/backends.hpp"
-#include "tune/compile_cached.hpp"
 #include "tune/child_processes.hpp"
+#include "tune/compile_cached.hpp"
 #include "tune/device_details.hpp"
 #include "tune/device_session.hpp"
 #include "tune/sensor_probe.hpp"
@@ -85,10 +85,9 @@ class Worker {
   }
 
   json sensors(const json& request) {
-    return probe_sensors_here(sensor_probe_request_from_json(request),
-                              [this](const std::string& text) {
-                                if (!channel_.send({{"progress", text}})) ::_exit(0);
-                              });
+    return probe_sensors_here(sensor_probe_request_from_json(request), [this](const std::string& text) {
+      if (!channel_.send({{"progress", text}})) ::_exit(0);
+    });
   }
 
   json open(const json& request) {
@@ -106,8 +105,9 @@ class Worker {
     }
     problem_ = parse_problem(request.at("text").get<std::string>(), request.at("file").get<std::string>(), options);
     if (problem_.hash != request.at("hash").get<std::string>()) {
-      throw RunError(problem_.file.string() +
-                     ": the problem, its kernel or its data were changed while it was being tuned; run the command again");
+      throw RunError(
+          problem_.file.string() +
+          ": the problem, its kernel or its data were changed while it was being tuned; run the command again");
     }
     MeasureOptions measure;
     measure.energy_ticks = request.at("energy_ticks");
@@ -138,7 +138,8 @@ class Worker {
   }
 
   json reference(const json& request) {
-    const auto failure = device_->session().set_reference(compile_result_from_json(request.at("binary")), values(request));
+    const auto failure =
+        device_->session().set_reference(compile_result_from_json(request.at("binary")), values(request));
     return failure ? json{{"failure", to_json(*failure)}} : json{{"reference", true}};
   }
 

@@ -46,8 +46,18 @@ Results results_of(const std::vector<Row>& rows) {
 
 /// Energies in mJ, by variant, at 500, 1000 and 1500 MHz: 1: 400, 240, 300; 2: 300, 250, 400; 3: 210, 320, 500.
 Results example() {
-  return results_of({{1, 500, 8, 50}, {1, 1000, 4, 60}, {1, 1500, 3, 100}, {2, 500, 6, 50}, {2, 1000, 2.5, 100}, {2, 1500, 2, 200},
-                     {3, 500, 7, 30}, {3, 1000, 4, 80}, {3, 1500, 2.5, 200}, {4, 500, 0, 0}, {4, 1000, 0, 0}, {4, 1500, 0, 0}});
+  return results_of({{1, 500, 8, 50},
+                     {1, 1000, 4, 60},
+                     {1, 1500, 3, 100},
+                     {2, 500, 6, 50},
+                     {2, 1000, 2.5, 100},
+                     {2, 1500, 2, 200},
+                     {3, 500, 7, 30},
+                     {3, 1000, 4, 80},
+                     {3, 1500, 2.5, 200},
+                     {4, 500, 0, 0},
+                     {4, 1000, 0, 0},
+                     {4, 1500, 0, 0}});
 }
 
 const ComparedMethod& named(const std::vector<ComparedMethod>& methods, const std::string& name) {
@@ -90,7 +100,8 @@ TEST(MethodComparisonTest, NoMethodIsBetterThanSearchingEverything) {
     unsigned state = static_cast<unsigned>(seed) * 7919U + 1U;
     const auto random = [&] { return (state = state * 1103515245U + 12345U) >> 16U & 0x3ffU; };
     for (int variant = 0; variant < 9; ++variant) {
-      for (int clock = 300; clock <= 1500; clock += 100) rows.push_back({variant, clock, 1.0 + random(), 50.0 + random()});
+      for (int clock = 300; clock <= 1500; clock += 100)
+        rows.push_back({variant, clock, 1.0 + random(), 50.0 + random()});
     }
     const Results results = results_of(rows);
     auto methods = enumerate_methods(results, {.base_clock = 900});
@@ -101,7 +112,8 @@ TEST(MethodComparisonTest, NoMethodIsBetterThanSearchingEverything) {
 }
 
 TEST(MethodComparisonTest, AClockAtWhichEverythingFailsIsNotTheMaximum) {
-  const Results results = results_of({{1, 1000, 4, 60}, {2, 1000, 3, 100}, {1, 500, 9, 20}, {2, 500, 6, 60}, {1, 1500, 0, 0}, {2, 1500, 0, 0}});
+  const Results results = results_of(
+      {{1, 1000, 4, 60}, {2, 1000, 3, 100}, {1, 500, 9, 20}, {2, 500, 6, 60}, {1, 1500, 0, 0}, {2, 1500, 0, 0}});
   const auto methods = enumerate_methods(results, {});
   EXPECT_EQ(configuration(named(methods, "energy-at-max")), std::pair(1, 1000));
   EXPECT_EQ(configuration(named(methods, "race-to-idle+clocks")), std::pair(2, 1000));
@@ -117,20 +129,23 @@ TEST(MethodComparisonTest, WithoutABaseClockThatMethodIsMissing) {
 
 TEST(MethodComparisonTest, ABaseClockBetweenRecordedOnesIsTheNearestAndOneBeyondThemIsRefused) {
   const Results results = example();
-  EXPECT_THAT(named(enumerate_methods(results, {.base_clock = 900}), "energy-to-solution+clocks").remark, HasSubstr("begins at 1000 MHz"));
+  EXPECT_THAT(named(enumerate_methods(results, {.base_clock = 900}), "energy-to-solution+clocks").remark,
+              HasSubstr("begins at 1000 MHz"));
   EXPECT_EQ(named(enumerate_methods(results, {.base_clock = 1000}), "energy-to-solution+clocks").remark, "");
   for (const double clock : {499.0, 1e6}) {
     try {
       enumerate_methods(results, {.base_clock = clock});
       FAIL();
     } catch (const UsageError& error) {
-      EXPECT_THAT(error.what(), HasSubstr(clock < 1000 ? "the nearest clock is 500 MHz" : "the nearest clock is 1500 MHz"));
+      EXPECT_THAT(error.what(),
+                  HasSubstr(clock < 1000 ? "the nearest clock is 500 MHz" : "the nearest clock is 1500 MHz"));
     }
   }
 }
 
 TEST(MethodComparisonTest, TooFewClocksForTheModelAreTold) {
-  const auto methods = enumerate_methods(results_of({{1, 500, 8, 50}, {1, 1000, 4, 60}, {2, 500, 6, 50}, {2, 1000, 2.5, 100}}), {});
+  const auto methods =
+      enumerate_methods(results_of({{1, 500, 8, 50}, {1, 1000, 4, 60}, {2, 500, 6, 50}, {2, 1000, 2.5, 100}}), {});
   EXPECT_THAT(named(methods, "model-steered").remark, HasSubstr("2 are recorded: all are searched"));
   EXPECT_EQ(named(methods, "model-steered").settings, 2U);
 }

@@ -23,8 +23,10 @@ Results line_of(const std::vector<double>& values) {
     Evaluation evaluation;
     evaluation.configuration = {static_cast<int>(i)};
     evaluation.phases["benchmark"] = 1;
-    if (std::isnan(values[i])) evaluation.outcome = Outcome::compile;
-    else evaluation.quantities["time"] = {values[i], "s", 0, 1, {}};
+    if (std::isnan(values[i]))
+      evaluation.outcome = Outcome::compile;
+    else
+      evaluation.quantities["time"] = {values[i], "s", 0, 1, {}};
     results.evaluations.push_back(std::move(evaluation));
   }
   return results;
@@ -63,7 +65,8 @@ TEST(SearchQualityTest, SummariesHaveMeanSpreadExactRateAndEffort) {
   const Results results = line_of({nan, 4, 2, 3});
   const Recording recording(results);
   const SearchQuality quality(recording, {"time", Direction::minimize});
-  const std::vector<SearchRun> runs = {quality.judge({"s", 1}, trace_of(results, {2})), quality.judge({"s", 2}, trace_of(results, {3})),
+  const std::vector<SearchRun> runs = {quality.judge({"s", 1}, trace_of(results, {2})),
+                                       quality.judge({"s", 2}, trace_of(results, {3})),
                                        quality.judge({"s", 3}, trace_of(results, {0}))};
   const GapSummary summary = quality.summary(runs, 1);
   EXPECT_DOUBLE_EQ(summary.mean, 0.5);  // 0, 0.5, and the worst that is recorded, 1
@@ -95,7 +98,8 @@ TEST(SearchQualityTest, RandomSearchIsExpectedExactly) {
     }
     ++orders;
   } while (std::next_permutation(order.begin(), order.end()));
-  for (std::size_t n = 0; n < order.size(); ++n) EXPECT_THAT(quality.random_gap(n + 1), DoubleNear(sums[n] / orders, 1e-12)) << n;
+  for (std::size_t n = 0; n < order.size(); ++n)
+    EXPECT_THAT(quality.random_gap(n + 1), DoubleNear(sums[n] / orders, 1e-12)) << n;
 }
 
 TEST(SearchQualityTest, RandomSearchScoresAboutNothing) {

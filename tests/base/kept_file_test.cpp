@@ -46,7 +46,8 @@ TEST_F(KeptFileTest, JsonIsKeptForABoardAndDriverAndReadBack) {
   const fs::path file = keep_json(kind, folder_, "GPU-1", "550", object);
   EXPECT_EQ(file, kept_file(folder_, "GPU-1", "550"));
   EXPECT_EQ(read_kept_json(kind, file), object);
-  EXPECT_EQ(passed_over_text(kind, "a.json", "it is odd"), "the thing 'a.json' is not used: it is odd; 'wattune thing' makes it anew");
+  EXPECT_EQ(passed_over_text(kind, "a.json", "it is odd"),
+            "the thing 'a.json' is not used: it is odd; 'wattune thing' makes it anew");
 }
 
 TEST_F(KeptFileTest, WhatCannotBeKeptNamesFileAndVariable) {

@@ -1,11 +1,10 @@
 // The reading part of the NVML layer: the same expectations of a real board and of a simulated one, and both in one
 // process. Nothing is set.
 
-#include "driver/nvml.hpp"
-
 #include <vector>
 
 #include "backend/cuda/simulation.hpp"
+#include "driver/nvml.hpp"
 #include "on_gpu.hpp"
 #include "power/nvml/nvml_meter.hpp"
 #include "power/nvml/nvml_meters.hpp"

@@ -91,7 +91,8 @@ NvmlResult nvmlDeviceGetMigMode(NvmlDevice device, unsigned* current, unsigned* 
   return give("nvmlDeviceGetMigMode", at(device).divided ? 1U : 0U, current);
 }
 NvmlResult nvmlDeviceGetComputeRunningProcesses_v3(NvmlDevice device, unsigned* count, FakeProcess* processes) {
-  if (const auto status = entered("nvmlDeviceGetComputeRunningProcesses_v3"); status != NvmlResult::success) return status;
+  if (const auto status = entered("nvmlDeviceGetComputeRunningProcesses_v3"); status != NvmlResult::success)
+    return status;
   const auto& found = at(device).processes;
   const unsigned room = *count;
   *count = static_cast<unsigned>(found.size());

@@ -52,8 +52,8 @@ simgpu::SensorDescription reading_of(Sensor sensor) {
 
 SensorProfile profile_of(const simgpu::SensorDescription& reading) {
   SensorProfile profile;
-  profile.average = ReadingProfile{reading.period, 4e-6, 4e-6, reading.window, std::min(1.0, reading.window / reading.period),
-                                   {}, 0.0, {}};
+  profile.average = ReadingProfile{
+      reading.period, 4e-6, 4e-6, reading.window, std::min(1.0, reading.window / reading.period), {}, 0.0, {}};
   return profile;
 }
 
@@ -109,12 +109,13 @@ TEST_P(EnergyAccuracy, is_without_bias_and_as_stated) {
   const Case& which = GetParam();
   constexpr int runs = 1000;
   const Accuracy found = accuracy(which, runs);
-  std::cout << name_of(which.sensor) << (which.exact ? " exact " : " quick ") << which.launch * 1e3
-            << " ms: bias " << 100 * found.bias << " %, rms error " << 100 * found.spread << " %, stated " << 100 * found.stated << " %, within 95 % half-width "
-            << 100 * found.covered << " %, " << found.seconds << " s\n";
+  std::cout << name_of(which.sensor) << (which.exact ? " exact " : " quick ") << which.launch * 1e3 << " ms: bias "
+            << 100 * found.bias << " %, rms error " << 100 * found.spread << " %, stated " << 100 * found.stated
+            << " %, within 95 % half-width " << 100 * found.covered << " %, " << found.seconds << " s\n";
   EXPECT_LT(std::abs(found.bias), which.launch <= 0.01 ? 0.0025 : 0.01);
   EXPECT_GE(found.covered, 0.90);
-  // Of long launches little is known of what the windows leave out: the statement may be too careful, though not by much.
+  // Of long launches little is known of what the windows leave out: the statement may be too careful, though not by
+  // much.
   if (which.launch <= 0.01) {
     EXPECT_LE(found.covered, 0.99);
   } else {

@@ -245,7 +245,8 @@ TEST_F(MeasureEnergy, gets_more_precise_with_more_ticks) {
   auto mean_error = [&](unsigned wanted) {
     options.ticks = wanted;
     double sum = 0;
-    for (int i = 0; i < 20; ++i) sum += std::abs(measure_energy(batch, meter, ticks, options, clock)->at("power").value - 600);
+    for (int i = 0; i < 20; ++i)
+      sum += std::abs(measure_energy(batch, meter, ticks, options, clock)->at("power").value - 600);
     return sum / 20;
   };
   const double few = mean_error(2);

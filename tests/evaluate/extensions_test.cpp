@@ -40,9 +40,7 @@ class Scripted final : public Observer {
  public:
   [[nodiscard]] WindowKind window() const override { return script().window; }
   [[nodiscard]] double seconds() const override { return script().seconds; }
-  void before(const Window& window) override {
-    script().calls.emplace_back(window.launches == 0 ? "before" : "late");
-  }
+  void before(const Window& window) override { script().calls.emplace_back(window.launches == 0 ? "before" : "late"); }
   void during(const Window&) override {
     if (script().calls.back() != "during") script().calls.emplace_back("during");
   }
@@ -52,7 +50,9 @@ class Scripted final : public Observer {
   }
 };
 
-Problem count_problem() { return make_problem({output_argument("y", "float", count, Access::read_write, 0)}); }
+Problem count_problem() {
+  return make_problem({output_argument("y", "float", count, Access::read_write, 0)});
+}
 
 /// y += 1.
 void increment(const FakeLaunch& launch) {
@@ -207,9 +207,11 @@ TEST_F(ExtensionsTest, ScalarsMayDifferBetweenLaunches) {
     record.launch({.scalars = {{"n", std::int64_t{9007199254740993}}}});
   });
   std::vector<std::int64_t> passed;
-  Problem problem = make_problem({output_argument("y", "float", count, Access::read_write, 0), scalar_argument("n", "int64", 5)});
+  Problem problem =
+      make_problem({output_argument("y", "float", count, Access::read_write, 0), scalar_argument("n", "int64", 5)});
   problem.launch_function = "two_scalars";
-  const auto binary = device.add("k", [&](const FakeLaunch& launch) { passed.push_back(launch.scalar<std::int64_t>(1)); });
+  const auto binary =
+      device.add("k", [&](const FakeLaunch& launch) { passed.push_back(launch.scalar<std::int64_t>(1)); });
   Session session(problem, device, nullptr, options);
   EXPECT_FALSE(session.set_reference(binary, {16}));
   EXPECT_THAT(passed, ElementsAre(5, 9007199254740993));

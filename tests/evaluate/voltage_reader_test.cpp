@@ -55,7 +55,9 @@ TEST_F(VoltageReaderTest, CommandThatFailsIsNotRunAgain) {
   EXPECT_THAT(warnings[0], HasSubstr("exited with code 9: no driver"));
 }
 
-TEST_F(VoltageReaderTest, WithoutACommandNothingIsWanted) { EXPECT_FALSE(reader({}).wants(slow)); }
+TEST_F(VoltageReaderTest, WithoutACommandNothingIsWanted) {
+  EXPECT_FALSE(reader({}).wants(slow));
+}
 
 TEST_F(VoltageReaderTest, KernelThatFailsMeanwhileIsAFailure) {
   batch.fail_after = 1;

@@ -21,7 +21,9 @@ struct Failure {
   std::string reason;  ///< part of it
   Fault fault = Fault::syntax;
 };
-void PrintTo(const Failure& failure, std::ostream* out) { *out << failure.expression; }
+void PrintTo(const Failure& failure, std::ostream* out) {
+  *out << failure.expression;
+}
 
 class FaultyExpression : public testing::TestWithParam<Failure> {};
 
@@ -49,41 +51,44 @@ INSTANTIATE_TEST_SUITE_P(
                     Failure{"x ? 1 : 2", 3, "if"}, Failure{"x << 2", 3, "2**n"}, Failure{"x is 2", 3, "use =="},
                     Failure{"'abc", 1, "not closed"}, Failure{"12abc", 3, "followed by a letter"},
                     Failure{"012", 1, "must not start with 0"}, Failure{"99999999999999999999", 1, "64 bits"},
-                    Failure{"x.real", 2, "attributes"}, Failure{"text[0:1]", 7, "slices"}, Failure{"x if x", 7, "'else'"},
-                    Failure{"[i for 3 in x]", 8, "name of a variable"}, Failure{"lambda: 1", 1, "lambda"},
-                    Failure{"max()", 1, "at least 1 argument", Fault::type}, Failure{"x @ 2", 3, "'@' is not part"}));
+                    Failure{"x.real", 2, "attributes"}, Failure{"text[0:1]", 7, "slices"},
+                    Failure{"x if x", 7, "'else'"}, Failure{"[i for 3 in x]", 8, "name of a variable"},
+                    Failure{"lambda: 1", 1, "lambda"}, Failure{"max()", 1, "at least 1 argument", Fault::type},
+                    Failure{"x @ 2", 3, "'@' is not part"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Names, FaultyExpression,
-    testing::Values(Failure{"1 + blok_size_x", 5, "unknown name 'blok_size_x'; did you mean 'block_size_x'?", Fault::name},
+    testing::Values(Failure{"1 + blok_size_x", 5, "unknown name 'blok_size_x'; did you mean 'block_size_x'?",
+                            Fault::name},
                     Failure{"BLOCK_SIZE_Y > 1", 1, "did you mean 'block_size_y'?", Fault::name},
                     Failure{"nothing_like_it", 1, "unknown name 'nothing_like_it'", Fault::name},
                     Failure{"2 * mx(1, 2)", 5, "there is no function 'mx'; did you mean 'max'?", Fault::name},
                     Failure{"eval('1')", 1, "there is no function 'eval'", Fault::name},
                     Failure{"math.sin(x)", 6, "math.sin is not known"}));
 
-INSTANTIATE_TEST_SUITE_P(
-    Evaluation, FaultyExpression,
-    testing::Values(Failure{"x / zero", 3, "division by zero", Fault::division_by_zero},
-                    Failure{"x // 0", 3, "division by zero", Fault::division_by_zero},
-                    Failure{"x % 0.0", 3, "division by zero", Fault::division_by_zero},
-                    Failure{"0 ** -1", 3, "division by zero", Fault::division_by_zero},
-                    Failure{"9223372036854775807 + x", 21, "64-bit", Fault::overflow},
-                    Failure{"x ** 100", 3, "64-bit", Fault::overflow}, Failure{"int(1e30)", 1, "64-bit", Fault::overflow},
-                    Failure{"(-8) ** 0.5", 6, "not a real number", Fault::domain},
-                    Failure{"sqrt(-x)", 1, "sqrt() of -7", Fault::domain}, Failure{"log(0)", 1, "log() of 0", Fault::domain},
-                    Failure{"[1, 2][x]", 7, "index 7 is outside a list of 2", Fault::domain},
-                    Failure{"max([])", 1, "max() of an empty list", Fault::domain},
-                    Failure{"int('1.5')", 1, "int() of '1.5'", Fault::domain},
-                    Failure{"range(1, 2, 0)", 1, "step", Fault::domain},
-                    Failure{"text * 2", 6, "* has no meaning for str and int", Fault::type},
-                    Failure{"x < text", 3, "< has no meaning for int and str", Fault::type},
-                    Failure{"max(1, text)", 1, "max has no meaning for str and int", Fault::type},
-                    Failure{"-text", 1, "- has no meaning for str", Fault::type},
-                    Failure{"x[0]", 2, "int cannot be indexed", Fault::type},
-                    Failure{"x in 3", 3, "'in' has no meaning for int and int", Fault::type},
-                    Failure{"len(3)", 1, "a list is needed here, not int", Fault::type},
-                    Failure{"sqrt(text)", 1, "sqrt() takes a number, not str", Fault::type}));
+INSTANTIATE_TEST_SUITE_P(Evaluation, FaultyExpression,
+                         testing::Values(Failure{"x / zero", 3, "division by zero", Fault::division_by_zero},
+                                         Failure{"x // 0", 3, "division by zero", Fault::division_by_zero},
+                                         Failure{"x % 0.0", 3, "division by zero", Fault::division_by_zero},
+                                         Failure{"0 ** -1", 3, "division by zero", Fault::division_by_zero},
+                                         Failure{"9223372036854775807 + x", 21, "64-bit", Fault::overflow},
+                                         Failure{"x ** 100", 3, "64-bit", Fault::overflow},
+                                         Failure{"int(1e30)", 1, "64-bit", Fault::overflow},
+                                         Failure{"(-8) ** 0.5", 6, "not a real number", Fault::domain},
+                                         Failure{"sqrt(-x)", 1, "sqrt() of -7", Fault::domain},
+                                         Failure{"log(0)", 1, "log() of 0", Fault::domain},
+                                         Failure{"[1, 2][x]", 7, "index 7 is outside a list of 2", Fault::domain},
+                                         Failure{"max([])", 1, "max() of an empty list", Fault::domain},
+                                         Failure{"int('1.5')", 1, "int() of '1.5'", Fault::domain},
+                                         Failure{"range(1, 2, 0)", 1, "step", Fault::domain},
+                                         Failure{"text * 2", 6, "* has no meaning for str and int", Fault::type},
+                                         Failure{"x < text", 3, "< has no meaning for int and str", Fault::type},
+                                         Failure{"max(1, text)", 1, "max has no meaning for str and int", Fault::type},
+                                         Failure{"-text", 1, "- has no meaning for str", Fault::type},
+                                         Failure{"x[0]", 2, "int cannot be indexed", Fault::type},
+                                         Failure{"x in 3", 3, "'in' has no meaning for int and int", Fault::type},
+                                         Failure{"len(3)", 1, "a list is needed here, not int", Fault::type},
+                                         Failure{"sqrt(text)", 1, "sqrt() takes a number, not str", Fault::type}));
 
 INSTANTIATE_TEST_SUITE_P(
     Limits, FaultyExpression,

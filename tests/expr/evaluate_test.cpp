@@ -26,11 +26,15 @@ struct Case {
   std::string expression;
   std::string expected;
 };
-void PrintTo(const Case& c, std::ostream* out) { *out << c.expression; }
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.expression;
+}
 
 class Evaluation : public testing::TestWithParam<Case> {};
 
-TEST_P(Evaluation, GivesWhatPythonGives) { EXPECT_EQ(result_of(GetParam().expression), GetParam().expected); }
+TEST_P(Evaluation, GivesWhatPythonGives) {
+  EXPECT_EQ(result_of(GetParam().expression), GetParam().expected);
+}
 
 const std::vector<Case> arithmetic = {
     {"1 + 2 * 3", "int 7"},

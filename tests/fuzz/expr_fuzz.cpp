@@ -1,5 +1,5 @@
-// Any text is an expression or an ExpressionError, and evaluating it is bounded. Where it can be a restriction, a search
-// space must count the same points as evaluating it at each of them.
+// Any text is an expression or an ExpressionError, and evaluating it is bounded. Where it can be a restriction, a
+// search space must count the same points as evaluating it at each of them.
 
 #include <cstddef>
 #include <cstdint>

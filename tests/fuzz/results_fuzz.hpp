@@ -1,6 +1,6 @@
 #pragma once
-// What fuzz targets of result formats share: whatever a file holds, it is read or refused with a UsageError, and what was
-// read can be written and read again.
+// What fuzz targets of result formats share: whatever a file holds, it is read or refused with a UsageError, and what
+// was read can be written and read again.
 
 #include <algorithm>
 #include <cstdlib>
@@ -19,7 +19,8 @@ namespace wattune {
 inline std::vector<std::string> fuzz_lines(const Results& results) {
   std::vector<std::string> lines;
   for (const auto& evaluation : results.evaluations) {
-    lines.push_back(to_json(evaluation, results.header.parameter_names).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    lines.push_back(to_json(evaluation, results.header.parameter_names)
+                        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   }
   return lines;
 }
@@ -44,7 +45,8 @@ inline int fuzz_results(std::string_view text, ResultFormat format) {
   static_cast<void>(competing(results.evaluations));
   if (results.format != format) return 0;
   const Results again = fuzz_through(results, format);
-  const std::size_t kept = format == ResultFormat::kernel_tuner ? competing(results.evaluations).size() : results.evaluations.size();
+  const std::size_t kept =
+      format == ResultFormat::kernel_tuner ? competing(results.evaluations).size() : results.evaluations.size();
   if (again.evaluations.size() > kept) std::abort();
   // Written once, it stays as it is.
   const Results third = fuzz_through(again, format);

@@ -21,14 +21,16 @@ class Process final : public Observer {
 class LibraryTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    register_observer("process", {{"process", ""}}, [](const DeviceDescription&) { return std::make_unique<Process>(); });
+    register_observer("process", {{"process", ""}},
+                      [](const DeviceDescription&) { return std::make_unique<Process>(); });
     register_reference("six", [](HostArguments& arguments) {
       const auto x = arguments.elements<float>("x");
       const auto y = arguments.elements<float>("y");
       for (std::size_t i = 0; i < y.size(); ++i) y[i] = arguments.scalar<float>("a") * x[i];
     });
     register_reference("misnamed", [](HostArguments& arguments) { static_cast<void>(arguments.elements<float>("z")); });
-    register_reference("mistyped", [](HostArguments& arguments) { static_cast<void>(arguments.elements<double>("y")); });
+    register_reference("mistyped",
+                       [](HostArguments& arguments) { static_cast<void>(arguments.elements<double>("y")); });
     register_launch_function("copied", [](LaunchRecorder& record) {
       record.launch();
       record.copy("x", "y");

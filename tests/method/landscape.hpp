@@ -22,8 +22,8 @@ inline Evaluation evaluate(const SearchSpace& space, const Point& point, int fai
     evaluation.outcome = Outcome::launch;
     return evaluation;
   }
-  const double slowness = 1 + 0.3 * std::abs(std::log2(v[0].as_double() / 128)) + 0.2 * std::abs(std::log2(v[1].as_double() / 4)) +
-                          0.05 * std::log2(v[2].as_double());
+  const double slowness = 1 + 0.3 * std::abs(std::log2(v[0].as_double() / 128)) +
+                          0.2 * std::abs(std::log2(v[1].as_double() / 4)) + 0.05 * std::log2(v[2].as_double());
   const double activity = 1 + (v[1].as_double() == 4 ? 0.5 : 0) + 0.04 * v[2].as_double();
   const double f = v[3].as_double() / 1000;
   const double volt = 1 + std::max(0.0, f - 0.9) * 0.9;

@@ -9,11 +9,9 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "method/answer.hpp"
 #include "landscape.hpp"
+#include "method/answer.hpp"
 #include "method/clock_parabola.hpp"
-
-
 
 namespace wattune {
 namespace {
@@ -34,8 +32,8 @@ struct Searched {
 };
 
 /// @param held proposals under way at a time
-Searched run(const std::string& name, const SearchSpace& space, const MethodSetup& setup, std::size_t most, std::uint64_t seed = 1,
-        std::size_t held = 1, int failing = 0) {
+Searched run(const std::string& name, const SearchSpace& space, const MethodSetup& setup, std::size_t most,
+             std::uint64_t seed = 1, std::size_t held = 1, int failing = 0) {
   const auto method = make_method(name, space, seed, setup);
   MethodAnswer answer(name, {"block", "tile", "unroll", "nvml_gr_clock"}, setup);
   Searched result;
@@ -148,11 +146,12 @@ TEST_F(MethodTest, TwoStepsBeginAtOneClockAndEndWithOneVariant) {
 }
 
 TEST_F(MethodTest, TheVariantOfTheFirstStepMeetsTheConditions) {
-  // As the engine does: time is told worse where a condition is missed. At maximum clock the fastest draw 358.7 W, which
-  // is so little too much that being charged for it does not make them slower than the others.
+  // As the engine does: time is told worse where a condition is missed. At maximum clock the fastest draw 358.7 W,
+  // which is so little too much that being charged for it does not make them slower than the others.
   Problem problem;
   problem.parameters = landscape::parameters();
-  const ConstraintSet conditions(std::vector<std::string>{"power <= 357"}, problem, std::vector<std::string>{"power"}, {});
+  const ConstraintSet conditions(std::vector<std::string>{"power <= 357"}, problem, std::vector<std::string>{"power"},
+                                 {});
   const std::vector<Objective> charged = {{"time", Direction::minimize}};
   const auto method = make_method("race-to-idle+clocks", space, 1, setup_with(60));
   std::vector<Evaluation> evaluations;
@@ -231,7 +230,8 @@ TEST_F(MethodTest, TwoClockSearchFindsAnOptimumInsideTheRange) {
 }
 
 TEST_F(MethodTest, TwoClockSearchFindsAVariantThatIsBestFarBelowTheClockOfOthers) {
-  // Its time is memory's down to 550 MHz. Where the others are at their best it needs a quarter more than the best of them.
+  // Its time is memory's down to 550 MHz. Where the others are at their best it needs a quarter more than the best of
+  // them.
   const auto evaluate = [&](const Point& point) {
     Evaluation evaluation = landscape::evaluate(space, point);
     if (point[0] == 3 && point[1] == 3 && point[2] == 2) {
@@ -244,7 +244,8 @@ TEST_F(MethodTest, TwoClockSearchFindsAVariantThatIsBestFarBelowTheClockOfOthers
     return evaluation;
   };
   double least = std::numeric_limits<double>::infinity();
-  for (Count i = 0; i < space.size(); ++i) least = std::min(least, evaluate(space.point(i)).quantities.at("energy").value);
+  for (Count i = 0; i < space.size(); ++i)
+    least = std::min(least, evaluate(space.point(i)).quantities.at("energy").value);
   int missed = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const auto method = make_method("two-clock", space, seed, setup_with(120));
@@ -330,7 +331,8 @@ TEST(MethodAnswerTest, TheAnswerMeetsTheConditionsOrThereIsNone) {
   }
   const std::vector<std::string> known = {"time", "energy"};
   const auto answer_of = [&](const std::string& method, const std::string& condition) {
-    MethodAnswer answer(method, problem.parameter_names(), {}, ConstraintSet(std::vector<std::string>{condition}, problem, known, {}));
+    MethodAnswer answer(method, problem.parameter_names(), {},
+                        ConstraintSet(std::vector<std::string>{condition}, problem, known, {}));
     for (const auto& evaluation : evaluations) answer.add(evaluation);
     EXPECT_TRUE(answer.any_succeeded());
     return answer.best() == nullptr ? -1 : answer.best() - evaluations.data();
@@ -359,7 +361,8 @@ TEST(MethodAnswerTest, AnotherMeasurementDoesNotChangeWhichVariantWasChosen) {
 
 TEST(MethodAnswerTest, WhatIsMeasuredAgainCountsByThat) {
   const auto space = SearchSpace::build(landscape::parameters(), {});
-  std::vector<Evaluation> evaluations = {landscape::evaluate(space, {2, 2, 0, 8}), landscape::evaluate(space, {2, 1, 0, 8})};
+  std::vector<Evaluation> evaluations = {landscape::evaluate(space, {2, 2, 0, 8}),
+                                         landscape::evaluate(space, {2, 1, 0, 8})};
   evaluations.push_back(evaluations[1]);
   evaluations[2].tier = "final";
   evaluations[2].quantities["energy"].value *= 10;

@@ -26,7 +26,8 @@ Calibration sampled_board(const std::string& board = "GPU-1", const std::string&
   const PowerModel truth{30, 0, 4e-8, 0, std::numeric_limits<double>::infinity(), VoltageCurve::hinge(1e9, 1e-9)};
   for (double clock = 5e8; clock < 1.65e9; clock += 1e8) calibration.supported_clocks.push_back(clock);
   for (double clock = 5e8; clock < 1.45e9; clock += 1e8) {
-    calibration.compute.push_back({{clock, truth.power(clock), std::numeric_limits<double>::quiet_NaN(), clock}, 1e6 / clock, 45});
+    calibration.compute.push_back(
+        {{clock, truth.power(clock), std::numeric_limits<double>::quiet_NaN(), clock}, 1e6 / clock, 45});
   }
   return calibration;
 }
@@ -115,7 +116,8 @@ TEST_F(CalibrationStoreTest, ADamagedFileOfThisBoardIsToldOf) {
   std::ofstream(file) << R"({"format": 1)";
   save_calibration(sampled_board("GPU-2"), folder_);
   std::string problem;
-  EXPECT_TRUE(find_calibration("GPU-1", "550", "A board", true, folder_, &problem)) << "another board of the model stands in";
+  EXPECT_TRUE(find_calibration("GPU-1", "550", "A board", true, folder_, &problem))
+      << "another board of the model stands in";
   EXPECT_THAT(problem, testing::AllOf(HasSubstr(file.string()), HasSubstr("'wattune calibrate' makes it anew")));
   problem.clear();
   EXPECT_FALSE(find_calibration("GPU-1", "551", "Another board", true, folder_, &problem));

@@ -74,13 +74,15 @@ TEST(VoltageCurveTest, TheRidgeOfAMeasuredCurveIsWhereItLeavesItsFlatPart) {
 }
 
 TEST(VoltageCurveTest, AFlatCurveHasNoRidge) {
-  const std::vector<std::pair<double, double>> flat = {{1e9, 800}, {1.1e9, 801}, {1.2e9, 800}, {1.3e9, 802}, {1.4e9, 800}};
+  const std::vector<std::pair<double, double>> flat = {
+      {1e9, 800}, {1.1e9, 801}, {1.2e9, 800}, {1.3e9, 802}, {1.4e9, 800}};
   EXPECT_FALSE(voltage_ridge(flat));
 }
 
 TEST(VoltageRidgeTest, DoesNotLieBeforeAClockOfLeastVoltage) {
-  const std::vector<std::pair<double, double>> points = {{9e8, 0.775},     {1.065e9, 0.775},  {1.215e9, 0.775}, {1.38e9, 0.8049},
-                                                         {1.545e9, 0.8625}, {1.71e9, 0.9438}, {1.875e9, 1.056}};
+  const std::vector<std::pair<double, double>> points = {{9e8, 0.775},     {1.065e9, 0.775},  {1.215e9, 0.775},
+                                                         {1.38e9, 0.8049}, {1.545e9, 0.8625}, {1.71e9, 0.9438},
+                                                         {1.875e9, 1.056}};
   const auto ridge = voltage_ridge(points);
   ASSERT_TRUE(ridge);
   EXPECT_GE(ridge->ridge, 1.215e9);
@@ -113,7 +115,8 @@ TEST(SupportedClocksTest, AreReadAsRangeAndAsList) {
 }
 
 TEST(SupportedClocksTest, WhatCannotBeReadIsAnError) {
-  for (const char* text : {"", "a", "300:400", "400:300:15", "300:400:0", "1:2:3:4", "300,,400", "300:400:1e-9", "-5", "nan", "1e999"}) {
+  for (const char* text :
+       {"", "a", "300:400", "400:300:15", "300:400:0", "1:2:3:4", "300,,400", "300:400:1e-9", "-5", "nan", "1e999"}) {
     try {
       parse_supported_clocks(text);
       ADD_FAILURE() << text;

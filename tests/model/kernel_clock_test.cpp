@@ -31,8 +31,9 @@ TEST(KernelTimeTest, IsTheSlowerOfItsPartsWhereTheyOverlap) {
 }
 
 TEST(KernelTimeTest, ExactTimesAreFoundAgainWhateverTheKernelWaitsFor) {
-  for (const KernelTimeModel truth : {KernelTimeModel{1e6, 0, 2}, KernelTimeModel{0, 1e-3, 2}, KernelTimeModel{1e6, 1e-3, 2},
-                                      KernelTimeModel{1e6, 1e-3, 1}, KernelTimeModel{1e6, 1e-3, 8}}) {
+  for (const KernelTimeModel truth :
+       {KernelTimeModel{1e6, 0, 2}, KernelTimeModel{0, 1e-3, 2}, KernelTimeModel{1e6, 1e-3, 2},
+        KernelTimeModel{1e6, 1e-3, 1}, KernelTimeModel{1e6, 1e-3, 8}}) {
     const KernelTimeModel fit = fit_kernel_time(times_of(truth, clocks));
     for (const double clock : {4e8, 1e9, 1.6e9}) EXPECT_NEAR(fit.time(clock) / truth.time(clock), 1, 2e-3);
   }
@@ -52,7 +53,8 @@ TEST(KernelPowerTest, UsesTheDevicesVoltageAndLimit) {
   PowerModel device;
   device.voltage = VoltageCurve::hinge(1e9, 1e-9);
   device.limit_w = 200;
-  const std::vector<ClockPower> samples = {{5e8, 40 + 5e8 * 3e-8}, {1e9, 40 + 1e9 * 3e-8}, {1.5e9, 40 + 1.5e9 * 3e-8 * 2.25}};
+  const std::vector<ClockPower> samples = {
+      {5e8, 40 + 5e8 * 3e-8}, {1e9, 40 + 1e9 * 3e-8}, {1.5e9, 40 + 1.5e9 * 3e-8 * 2.25}};
   const PowerModel fit = fit_kernel_power(samples, device).model;
   EXPECT_NEAR(fit.base_w, 40, 1e-6);
   EXPECT_NEAR(fit.slope_w_per_hz, 3e-8, 1e-15);
@@ -66,8 +68,10 @@ TEST(KernelPowerTest, HeatIsToldFromTheClockWhereTemperaturesAreKnown) {
   device.voltage = VoltageCurve::hinge(2e9, 0);
   std::vector<ClockPower> samples;
   // Measured one after the other, each warmer than the last.
-  const std::vector<std::pair<double, double>> course = {{1.0e9, 40}, {0.8e9, 44}, {1.2e9, 46}, {1.0e9, 48}, {0.9e9, 49}, {1.1e9, 50}};
-  for (const auto& [clock, temperature] : course) samples.push_back({clock, 40 + 3e-8 * clock + 0.5 * (temperature - 45), temperature});
+  const std::vector<std::pair<double, double>> course = {{1.0e9, 40}, {0.8e9, 44}, {1.2e9, 46},
+                                                         {1.0e9, 48}, {0.9e9, 49}, {1.1e9, 50}};
+  for (const auto& [clock, temperature] : course)
+    samples.push_back({clock, 40 + 3e-8 * clock + 0.5 * (temperature - 45), temperature});
   const KernelPower fit = fit_kernel_power(samples, device);
   EXPECT_NEAR(fit.watts_per_kelvin, 0.5, 0.02);
   EXPECT_NEAR(fit.model.power(1e9), 70 + 0.5 * (fit.temperature - 45), 0.2);
@@ -81,11 +85,13 @@ TEST(KernelClockTest, VerifiesOnEitherSideOfThePrediction) {
   EXPECT_THAT(clocks_to_verify(supported, 1100e6), ElementsAre(1060e6, 1100e6));
 }
 
-/// Mean energy lost by running at the predicted clock, over many devices whose voltage curve was itself fitted, with 0.3 %
-/// noise of time and 1 % of power.
+/// Mean energy lost by running at the predicted clock, over many devices whose voltage curve was itself fitted, with
+/// 0.3 % noise of time and 1 % of power.
 double mean_loss(double floor_share, double exponent) {
   std::mt19937_64 random(11);
-  const auto noisy = [&](double value, double noise) { return value * (1 + noise * std::normal_distribution<>()(random)); };
+  const auto noisy = [&](double value, double noise) {
+    return value * (1 + noise * std::normal_distribution<>()(random));
+  };
   std::vector<double> losses;
   while (losses.size() < 40) {
     const SyntheticDevice device = draw_device(random);
@@ -97,10 +103,13 @@ double mean_loss(double floor_share, double exponent) {
     // The floor is the given share of the time that the kernel's own clock takes at the top.
     const KernelClockModel truth{{1e6, floor_share * 1e6 / top, exponent}, device.model};
     std::vector<TimeSample> times;
-    for (const double clock : spread_clocks(reached, 12)) times.push_back({clock, noisy(truth.time.time(clock), 0.003)});
+    for (const double clock : spread_clocks(reached, 12))
+      times.push_back({clock, noisy(truth.time.time(clock), 0.003)});
     std::vector<ClockPower> powers;
-    for (const double clock : spread_clocks(reached, 3)) powers.push_back({clock, noisy(truth.power.power(clock), 0.01)});
-    const auto calibration = sample_in_two_stages(device.supported, [&](double clock) { return device.measure(clock, 0.01, random); });
+    for (const double clock : spread_clocks(reached, 3))
+      powers.push_back({clock, noisy(truth.power.power(clock), 0.01)});
+    const auto calibration =
+        sample_in_two_stages(device.supported, [&](double clock) { return device.measure(clock, 0.01, random); });
     const PowerFit fit = fit_power_model(calibration, PowerForm::free);
     const KernelClockModel model{fit_kernel_time(times), fit_kernel_power(powers, fit.model).model};
     const double best = most_efficient_clock(truth, reached);

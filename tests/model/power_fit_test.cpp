@@ -102,7 +102,8 @@ TEST_F(RecordedTest, ClocksAroundTheOptimumAreThePublishedOnes) {
   const double optimum = most_efficient_clock(fit.model, supported);
   EXPECT_DOUBLE_EQ(optimum, 1350 * mhz);
   const ClockChoice choice = choose_clocks(supported, optimum, 0.1, 10);
-  EXPECT_THAT(choice.clocks, ElementsAre(1215e6, 1245e6, 1275e6, 1305e6, 1335e6, 1365e6, 1395e6, 1425e6, 1455e6, 1485e6));
+  EXPECT_THAT(choice.clocks,
+              ElementsAre(1215e6, 1245e6, 1275e6, 1305e6, 1335e6, 1365e6, 1395e6, 1425e6, 1455e6, 1485e6));
   EXPECT_NEAR(choice.reduction, 0.912, 5e-4);
 }
 
@@ -178,8 +179,9 @@ TEST(PowerFitTest, LeakageIsToldApartWhereTheVoltageIsMeasured) {
 
 TEST(PowerFitTest, WarnsThatLeakageCannotBeToldApartWithoutVoltage) {
   const auto warned = [](const PowerFit& fit) {
-    return std::any_of(fit.warnings.begin(), fit.warnings.end(),
-                       [](const std::string& warning) { return warning.find("P_0 and l cannot be told apart") != std::string::npos; });
+    return std::any_of(fit.warnings.begin(), fit.warnings.end(), [](const std::string& warning) {
+      return warning.find("P_0 and l cannot be told apart") != std::string::npos;
+    });
   };
   auto samples = exact_samples(usual_model(), ten_clocks);
   EXPECT_TRUE(warned(fit_power_model(samples, PowerForm::leakage)));
@@ -221,9 +223,11 @@ TEST(PowerFitTest, WarnsWhereTheLimitComesBeforeTheRidge) {
 }
 
 TEST(PowerFitTest, WarnsOfTooFewClocksOnASide) {
-  const PowerFit above = fit_power_model(exact_samples(usual_model(), {400, 600, 800, 1000, 1100, 1200, 1800}), PowerForm::free);
+  const PowerFit above =
+      fit_power_model(exact_samples(usual_model(), {400, 600, 800, 1000, 1100, 1200, 1800}), PowerForm::free);
   ASSERT_THAT(above.warnings, Not(IsEmpty()));
-  const PowerFit below = fit_power_model(exact_samples(usual_model(), {1100, 1250, 1500, 1600, 1700, 1800, 1900}), PowerForm::free);
+  const PowerFit below =
+      fit_power_model(exact_samples(usual_model(), {1100, 1250, 1500, 1600, 1700, 1800, 1900}), PowerForm::free);
   ASSERT_THAT(below.warnings, Not(IsEmpty()));
   EXPECT_THAT(below.warnings.back(), HasSubstr("below the ridge"));
 }
@@ -239,11 +243,13 @@ TEST(PowerFitTest, TooFewClocksAreAnErrorThatSaysHowManyAreNeeded) {
   EXPECT_THAT(message_of({}), HasSubstr("0 distinct clocks are too few for the form 'free', which needs 6 or more"));
   const std::vector<PowerSample> same(20, PowerSample{1000 * mhz, 50});
   EXPECT_THAT(message_of(same), HasSubstr("1 distinct clock is too few"));
-  EXPECT_THAT(message_of(exact_samples(usual_model(), {400, 800, 1200, 1600, 2000}), PowerForm::leakage), HasSubstr("needs 7 or more"));
+  EXPECT_THAT(message_of(exact_samples(usual_model(), {400, 800, 1200, 1600, 2000}), PowerForm::leakage),
+              HasSubstr("needs 7 or more"));
 }
 
 TEST(PowerFitTest, SamplesThatAreNoPositiveNumbersAreErrors) {
-  for (const double wrong : {0.0, -3.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+  for (const double wrong :
+       {0.0, -3.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     auto samples = exact_samples(usual_model(), ten_clocks);
     samples[3].power_w = wrong;
     EXPECT_THAT(message_of(samples), HasSubstr("have to be positive"));
@@ -256,7 +262,8 @@ TEST(PowerFitTest, SamplesThatAreNoPositiveNumbersAreErrors) {
 TEST(PowerFitTest, ConstantAndFallingPowersAreFittedWithWarnings) {
   for (const double change : {0.0, -5.0}) {
     std::vector<PowerSample> samples;
-    for (std::size_t i = 0; i < ten_clocks.size(); ++i) samples.push_back({ten_clocks[i] * mhz, 100 + change * static_cast<double>(i)});
+    for (std::size_t i = 0; i < ten_clocks.size(); ++i)
+      samples.push_back({ten_clocks[i] * mhz, 100 + change * static_cast<double>(i)});
     for (const PowerForm form : {PowerForm::free, PowerForm::paper, PowerForm::leakage}) {
       const PowerFit fit = fit_power_model(samples, form);
       EXPECT_TRUE(std::isfinite(fit.rms_w));
@@ -266,7 +273,8 @@ TEST(PowerFitTest, ConstantAndFallingPowersAreFittedWithWarnings) {
 }
 
 TEST(PowerFitTest, NamesOfFormsAreReadBack) {
-  for (const PowerForm form : {PowerForm::free, PowerForm::paper, PowerForm::leakage}) EXPECT_EQ(power_form_from(to_string(form)), form);
+  for (const PowerForm form : {PowerForm::free, PowerForm::paper, PowerForm::leakage})
+    EXPECT_EQ(power_form_from(to_string(form)), form);
   EXPECT_THROW(power_form_from("cubic"), UsageError);
 }
 

@@ -101,7 +101,8 @@ TEST(RecordedPowerTest, RequestedClocksAreASecondChoiceThatIsToldOf) {
 
 TEST(RecordedPowerTest, ErrorsNameTheFileAndWhatThereIs) {
   Results results = recording();
-  EXPECT_THAT(message_of(results, {"foo", "", "", {}}), HasSubstr("'data.json': --clock 'foo' is not recorded; there are quantities: core_freq"));
+  EXPECT_THAT(message_of(results, {"foo", "", "", {}}),
+              HasSubstr("'data.json': --clock 'foo' is not recorded; there are quantities: core_freq"));
   EXPECT_THAT(message_of(results, {"", "time", "", {}}), HasSubstr("is in s; power is in W"));
   EXPECT_THAT(message_of(results, {"nvml_power", "", "", {}}), HasSubstr("a clock is in Hz or MHz"));
   for (auto& evaluation : results.evaluations) evaluation.quantities.erase("nvml_power");

@@ -48,7 +48,6 @@ inline SyntheticDevice draw_device(std::mt19937_64& random) {
   return device;
 }
 
-
 /// Whether at least three of the clocks lie above the ridge and below the limit.
 inline bool shows_its_ridge(const SyntheticDevice& device, const std::vector<double>& clocks) {
   return std::count_if(clocks.begin(), clocks.end(), [&](double clock) {

@@ -18,10 +18,10 @@ constexpr std::size_t points = 10;
 
 /// Of many devices: shares of 1, sorted.
 struct Quality {
-  std::vector<double> losses;        ///< energy lost by running at the predicted optimum
+  std::vector<double> losses;  ///< energy lost by running at the predicted optimum
   std::vector<double> ridge_errors;
-  std::size_t covered = 0;           ///< intervals that hold the true ridge
-  std::size_t within_errors = 0;     ///< parameters within the 95 % range of their standard errors
+  std::size_t covered = 0;        ///< intervals that hold the true ridge
+  std::size_t within_errors = 0;  ///< parameters within the 95 % range of their standard errors
   std::size_t parameters = 0;
 
   void add(const SyntheticDevice& device, const PowerFit& fit) {
@@ -76,7 +76,8 @@ Quality quality_of(std::size_t devices, const Sampler& sample) {
 
 std::vector<PowerSample> evenly(const SyntheticDevice& device, std::mt19937_64& random) {
   std::vector<PowerSample> samples;
-  for (const double clock : spread_clocks(device.supported, points)) samples.push_back(device.measure(clock, noise, random));
+  for (const double clock : spread_clocks(device.supported, points))
+    samples.push_back(device.measure(clock, noise, random));
   return samples;
 }
 
@@ -85,10 +86,12 @@ std::vector<PowerSample> in_two_stages(const SyntheticDevice& device, std::mt199
 }
 
 void report(const char* what, const Quality& q) {
-  std::printf("%s: loss median %.3f %%, p90 %.3f %%; ridge error median %.3f %%, p90 %.2f %%; intervals cover %.1f %%; errors cover %.1f %%\n",
-              what, 100 * quantile(q.losses, 0.5), 100 * quantile(q.losses, 0.9), 100 * quantile(q.ridge_errors, 0.5),
-              100 * quantile(q.ridge_errors, 0.9), 100 * q.coverage(),
-              100.0 * static_cast<double>(q.within_errors) / static_cast<double>(q.parameters));
+  std::printf(
+      "%s: loss median %.3f %%, p90 %.3f %%; ridge error median %.3f %%, p90 %.2f %%; intervals cover %.1f %%; errors "
+      "cover %.1f %%\n",
+      what, 100 * quantile(q.losses, 0.5), 100 * quantile(q.losses, 0.9), 100 * quantile(q.ridge_errors, 0.5),
+      100 * quantile(q.ridge_errors, 0.9), 100 * q.coverage(),
+      100.0 * static_cast<double>(q.within_errors) / static_cast<double>(q.parameters));
 }
 
 /// How many devices; a larger number by hand: WATTUNE_SYNTHETIC_DEVICES=5000.

@@ -42,7 +42,8 @@ Evaluation failed() {
   return evaluation;
 }
 
-std::vector<std::size_t> feasible(const std::vector<std::string>& conditions, const std::vector<Evaluation>& evaluations) {
+std::vector<std::size_t> feasible(const std::vector<std::string>& conditions,
+                                  const std::vector<Evaluation>& evaluations) {
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < evaluations.size(); ++i) all.push_back(i);
   return constraints(conditions).feasible(evaluations, all);
@@ -65,7 +66,8 @@ std::string message_of(const std::string& condition) {
 }
 
 TEST(Constraints, BestIsTakenOverAllResults) {
-  const std::vector<Evaluation> evaluations = {measured(2, 5), measured(1, 9), failed(), measured(1.04, 7), measured(1.06, 6)};
+  const std::vector<Evaluation> evaluations = {measured(2, 5), measured(1, 9), failed(), measured(1.04, 7),
+                                               measured(1.06, 6)};
   EXPECT_THAT(feasible({"time <= 1.05*best(time)"}, evaluations), ElementsAre(1, 3));
   EXPECT_THAT(feasible({"time <= 1.05 * best( time )", "energy < 8"}, evaluations), ElementsAre(3));
   EXPECT_THAT(feasible({"energy <= best(energy)"}, evaluations), ElementsAre(0));
@@ -110,7 +112,8 @@ TEST(Constraints, StrategiesAreToldWorseObjectives) {
   EXPECT_DOUBLE_EQ(set.penalised(evaluation, bests, least_energy).quantities.at("energy").value, 4 + 10 * 0.25 * 4);
   EXPECT_DOUBLE_EQ(set.penalised(evaluation, bests, least_energy).quantities.at("time").value, 1);
   EXPECT_TRUE(ConstraintSet::is_penalised(set.penalised(evaluation, bests, least_energy), least_energy.front()));
-  EXPECT_FALSE(ConstraintSet::is_penalised(set.penalised(evaluation, bests, least_energy), {"time", Direction::minimize}));
+  EXPECT_FALSE(
+      ConstraintSet::is_penalised(set.penalised(evaluation, bests, least_energy), {"time", Direction::minimize}));
   EXPECT_FALSE(ConstraintSet::is_penalised(set.penalised(measured(0.5, 4), bests, least_energy), least_energy.front()));
   const std::vector<Objective> most = {{"GFLOP/s", Direction::maximize}};
   EXPECT_LT(set.penalised(evaluation, bests, most).quantities.at("GFLOP/s").value, 0);

@@ -40,8 +40,9 @@ TEST(MeanOfTrials, HasTheTrialsOwnErrorWhereThatIsLarger) {
 }
 
 TEST(FinalTrials, BecomeOneEvaluationForEachConfigurationAndBoard) {
-  std::vector<Evaluation> evaluations = {measured(1, "screen", 9), measured(1, "screen", 8, 1), measured(1, "final", 1),
-                                         measured(2, "final", 5), measured(1, "final", 3, 1), measured(1, "final", 7, 2)};
+  std::vector<Evaluation> evaluations = {measured(1, "screen", 9),   measured(1, "screen", 8, 1),
+                                         measured(1, "final", 1),    measured(2, "final", 5),
+                                         measured(1, "final", 3, 1), measured(1, "final", 7, 2)};
   evaluations.back().board = "GPU-2";
   EXPECT_EQ(replace_final_trials(evaluations), 1U);
   std::vector<double> energies;
@@ -53,7 +54,8 @@ TEST(FinalTrials, BecomeOneEvaluationForEachConfigurationAndBoard) {
 }
 
 TEST(FinalTrials, ThatFailedStayAsTheyAre) {
-  std::vector<Evaluation> evaluations = {measured(1, "final", 1), measured(1, "final", 100, 1), measured(1, "final", 2, 2)};
+  std::vector<Evaluation> evaluations = {measured(1, "final", 1), measured(1, "final", 100, 1),
+                                         measured(1, "final", 2, 2)};
   evaluations[1].outcome = Outcome::timeout;
   EXPECT_EQ(replace_final_trials(evaluations), 1U);
   ASSERT_EQ(evaluations.size(), 2U);

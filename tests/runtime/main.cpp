@@ -26,7 +26,8 @@ class Counting final : public wattune::Observer {
     const double launches = static_cast<double>(window.launches);
     switch (kind_) {
       case WindowKind::loop:
-        return {{"process", ::getpid()}, {"ordered", ordered_ && window.seconds > 0 ? 1 : 0}, {"loop_launches", launches}};
+        return {
+            {"process", ::getpid()}, {"ordered", ordered_ && window.seconds > 0 ? 1 : 0}, {"loop_launches", launches}};
       case WindowKind::batch:
         return {{"batch_launches", launches}};
       case WindowKind::launch:

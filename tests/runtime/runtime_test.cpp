@@ -43,8 +43,8 @@ TEST_F(RuntimeTest, ObserversWatchInAWorkerAndTheirQuantitiesServeMetricsAndObje
 TEST_F(RuntimeTest, ALaunchFunctionRunsSeveralKernelsThatAreVerifiedAndTimedAsOne) {
   const auto plain = tune(problem.request(R"("Verification": {"Reference": {"Host": "six"}})", "[1]"));
   // Repeating it adds on and on, so that the result is right only when y is what it was.
-  const auto result = tune(problem.request(R"("LaunchFunction": "with_additions", "Verification": {"Reference": {"Host": "nine"}})",
-                                           "[1]"));
+  const auto result = tune(
+      problem.request(R"("LaunchFunction": "with_additions", "Verification": {"Reference": {"Host": "nine"}})", "[1]"));
   ASSERT_TRUE(result.evaluations.at(0).ok()) << result.evaluations[0].message;
   EXPECT_EQ(result.evaluations[0].verification, "verified");
   EXPECT_GT(result.best().value("time"), plain.best().value("time"));
@@ -87,9 +87,10 @@ TEST_F(RuntimeTest, NamesThatAreNotRegisteredAreToldWithThoseThatAre) {
     }
     return std::string();
   };
-  EXPECT_THAT(message(R"("Observers": ["thermometer"])"),
-              HasSubstr("wattune.Observers: there is no observer 'thermometer' in this program; registered are: batches, "
-                        "counting, failing, singles"));
+  EXPECT_THAT(
+      message(R"("Observers": ["thermometer"])"),
+      HasSubstr("wattune.Observers: there is no observer 'thermometer' in this program; registered are: batches, "
+                "counting, failing, singles"));
   EXPECT_THAT(message(R"("LaunchFunction": "twice")"),
               HasSubstr("wattune.LaunchFunction: there is no launch function 'twice' in this program; registered are: "
                         "aborting, with_additions"));

@@ -54,7 +54,8 @@ class ScaleProblem {
            "FillValue": 3, "Size": "ProblemSize[0]"},
           {"Name": "a", "Type": "float", "MemoryType": "Scalar", "FillValue": 2},
           {"Name": "n", "Type": "int32", "MemoryType": "Scalar", "FillValue": 4096}]},
-      "wattune": {)" + additions + "}}";
+      "wattune": {)" +
+                   additions + "}}";
     return request;
   }
 

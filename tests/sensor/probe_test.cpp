@@ -65,7 +65,8 @@ TEST_P(ProbingEveryBoard, finds_what_the_description_says) {
   compare(profile.samples, truth.sensors.samples, "samples");
   const CounterDescription& counter = truth.sensors.counter;
   // Its slow calls blur when it steps.
-  compare(profile.counter, {counter.period, counter.period, 0, 0}, "counter", 0.02 + 0.7 * truth.calls.counter / counter.period);
+  compare(profile.counter, {counter.period, counter.period, 0, 0}, "counter",
+          0.02 + 0.7 * truth.calls.counter / counter.period);
   EXPECT_NEAR(profile.counter->call, truth.calls.counter, 0.5 * truth.calls.counter);
   EXPECT_NEAR(profile.counter_over_readings.value(), 1, 0.01);
   EXPECT_GT(*profile.load_w, 1.3 * *profile.idle_context_w);

@@ -54,7 +54,8 @@ TEST_F(KeptProfile, is_as_if_it_were_not_there_where_it_is_damaged_or_of_another
     std::ofstream(file) << (patch.is_object() ? object.dump() : std::string(change));
     std::string problem;
     EXPECT_FALSE(load_profile("GPU-11111111-2222", "580.65", folder_, &problem)) << change;
-    EXPECT_THAT(problem, testing::AllOf(HasSubstr(file.string()), HasSubstr("'wattune devices --probe' makes it anew"))) << change;
+    EXPECT_THAT(problem, testing::AllOf(HasSubstr(file.string()), HasSubstr("'wattune devices --probe' makes it anew")))
+        << change;
   }
 }
 
@@ -123,7 +124,8 @@ TEST(EnergyEstimators, are_chosen_by_what_the_board_has_and_what_its_sensors_see
 
 TEST(SensorsInWords, tell_what_is_seen_and_what_is_used) {
   const auto lines = in_words(h200());
-  EXPECT_THAT(lines, testing::Contains(HasSubstr("energy counter: a new value every 100 ms, which sees all of the time")));
+  EXPECT_THAT(lines,
+              testing::Contains(HasSubstr("energy counter: a new value every 100 ms, which sees all of the time")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("counter and readings agree")));
   EXPECT_THAT(lines, testing::Contains(testing::EndsWith("a call takes 2.9 ms")));
   EXPECT_THAT(lines, testing::Contains(testing::EndsWith("a call takes 4 us")));
@@ -133,7 +135,8 @@ TEST(SensorsInWords, tell_what_is_seen_and_what_is_used) {
 TEST(SensorsInWords, tell_long_times_in_seconds) {
   SensorProfile profile = h200();
   profile.average = ReadingProfile{0.1, 4e-6, 5e-6, 1.0, 1.0, 1.5, 0.0, 2.0};
-  EXPECT_THAT(in_words(profile), testing::Contains(HasSubstr("every 100 ms, each the mean of 1 s, late by a rise time of 1.5 s")));
+  EXPECT_THAT(in_words(profile),
+              testing::Contains(HasSubstr("every 100 ms, each the mean of 1 s, late by a rise time of 1.5 s")));
 }
 
 }  // namespace

@@ -61,9 +61,9 @@ TEST(TickHistory, takes_the_last_step_of_a_time_in_which_nobody_looked) {
 }
 
 TEST(TickHistory, refuses_a_step_of_which_it_cannot_be_told_which_it_was) {
-  TickHistory history = regular_history();     // the last step was at 8.9
-  EXPECT_FALSE(history.add({9.05, 0.1, 0}));    // looked at 8.95 and 9.15: if it was read in between, 9.0 or 9.1
-  EXPECT_TRUE(history.add({9.22, 0.05, 0}));    // held up as well, but only 9.2 was due
+  TickHistory history = regular_history();    // the last step was at 8.9
+  EXPECT_FALSE(history.add({9.05, 0.1, 0}));  // looked at 8.95 and 9.15: if it was read in between, 9.0 or 9.1
+  EXPECT_TRUE(history.add({9.22, 0.05, 0}));  // held up as well, but only 9.2 was due
   EXPECT_NEAR(history.next(9.25).value(), 9.3, 0.0005);
 }
 

@@ -29,9 +29,11 @@ TEST(ServerConfig, BoundsOfABoardReplaceTheGeneralOnes) {
 TEST(ServerConfig, ErrorsNameFileAndKey) {
   EXPECT_THAT(config_error("{"), HasSubstr("wattuned.json: no JSON"));
   EXPECT_THAT(config_error(R"({"groups": "gpu"})"), HasSubstr("wattuned.json: groups: there is no such key"));
-  EXPECT_THAT(config_error(R"({"bounds": {"sm_clock": [1, 2]}})"), HasSubstr("bounds.sm_clock: there is no such bound"));
+  EXPECT_THAT(config_error(R"({"bounds": {"sm_clock": [1, 2]}})"),
+              HasSubstr("bounds.sm_clock: there is no such bound"));
   EXPECT_THAT(config_error(R"({"bounds": {"sm_clock_mhz": [2, 1]}})"), HasSubstr("must be [least, most] in MHz"));
-  EXPECT_THAT(config_error(R"({"boards": {"GPU-1": {"power_limit_w": 200}}})"), HasSubstr("boards.GPU-1.power_limit_w"));
+  EXPECT_THAT(config_error(R"({"boards": {"GPU-1": {"power_limit_w": 200}}})"),
+              HasSubstr("boards.GPU-1.power_limit_w"));
   EXPECT_THAT(config_error(R"({"lease_seconds": 0})"), HasSubstr("from 1 to 3600"));
 }
 

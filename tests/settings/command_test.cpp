@@ -15,7 +15,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST(Command, IsCutIntoWordsThatQuotationMarksHoldTogether) {
-  EXPECT_THAT(split_command("sudo  set -c 'a b' x\"y z\"w ''", "--c"), ElementsAre("sudo", "set", "-c", "a b", "xy zw", ""));
+  EXPECT_THAT(split_command("sudo  set -c 'a b' x\"y z\"w ''", "--c"),
+              ElementsAre("sudo", "set", "-c", "a b", "xy zw", ""));
   EXPECT_THROW(split_command("  ", "--c"), UsageError);
   EXPECT_THROW(split_command("'' a", "--c"), UsageError);
   try {
@@ -27,7 +28,8 @@ TEST(Command, IsCutIntoWordsThatQuotationMarksHoldTogether) {
 }
 
 TEST(Command, TakesValuesInPlaceOfKnownNamesOnly) {
-  EXPECT_THAT(fill_in({"-i", "{uuid}", "--clock={value},{value}", "{print $1}", "{", "{uuid"}, {{"uuid", "GPU-{value}"}, {"value", "600"}}),
+  EXPECT_THAT(fill_in({"-i", "{uuid}", "--clock={value},{value}", "{print $1}", "{", "{uuid"},
+                      {{"uuid", "GPU-{value}"}, {"value", "600"}}),
               ElementsAre("-i", "GPU-{value}", "--clock=600,600", "{print $1}", "{", "{uuid"));
 }
 
@@ -39,7 +41,8 @@ TEST(Command, GivesWhatTheProgramPrints) {
 }
 
 TEST(Command, SaysHowTheProgramFailed) {
-  EXPECT_EQ(run_command({"sh", "-c", "echo no such board >&2; exit 3"}, 20).problem, "exited with code 3: no such board");
+  EXPECT_EQ(run_command({"sh", "-c", "echo no such board >&2; exit 3"}, 20).problem,
+            "exited with code 3: no such board");
   EXPECT_EQ(run_command({"sh", "-c", "kill -9 $$"}, 20).problem, "was killed by signal 9");
   EXPECT_THAT(run_command({"/nonexistent/program"}, 20).problem, HasSubstr("cannot be run: No such file"));
 }

@@ -27,7 +27,7 @@ struct FakeSettings {
   std::vector<std::string> calls;
   std::map<Setting, SettingError::Kind> failures;  ///< of setting and restoring
   bool permission = true;
-  std::string hanging;                   ///< UUID of a board whose calls do not return until it is cleared
+  std::string hanging;  ///< UUID of a board whose calls do not return until it is cleared
   std::condition_variable hanging_ends;
 
   void hang(const std::string& uuid) {
@@ -96,7 +96,8 @@ class FakeSettableBoard final : public SettableBoard {
       state_->power_limit = before.power_limit_w.value_or(0);
     } else {
       state_->locked.erase(setting);
-      if (setting == Setting::sm_clock && before.locked_sm_clock_hz) state_->locked[setting] = *before.locked_sm_clock_hz;
+      if (setting == Setting::sm_clock && before.locked_sm_clock_hz)
+        state_->locked[setting] = *before.locked_sm_clock_hz;
     }
     return std::nullopt;
   }

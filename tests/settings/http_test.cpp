@@ -36,11 +36,11 @@ TEST(HttpReply, WithoutLengthLastsUntilTheEnd) {
 }
 
 TEST(HttpReply, ThatIsNoneIsAnError) {
-  for (const char* text : {"", "HTTP/1.1 200 OK\r\n", "SSH-2.0\r\n\r\n", "HTTP/1.1\r\n\r\n", "HTTP/1.1 x\r\n\r\n",
-                           "HTTP/1.1 999 ?\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
-                           "HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n",
-                           "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell",
-                           "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"}) {
+  for (const char* text :
+       {"", "HTTP/1.1 200 OK\r\n", "SSH-2.0\r\n\r\n", "HTTP/1.1\r\n\r\n", "HTTP/1.1 x\r\n\r\n",
+        "HTTP/1.1 999 ?\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"}) {
     EXPECT_THROW(parse_http_reply(text, true), UsageError) << text;
   }
 }

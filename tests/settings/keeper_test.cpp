@@ -188,8 +188,7 @@ TEST_F(SettingsTest, BoardsOfStrangeNamesStayInTheFolder) {
 
 TEST(ReadOnly, NoSetterIsCalledWhateverElseIsAsked) {
   std::string why_not;
-  const auto library =
-      SharedLibrary::open(std::string(WATTUNE_BINARY_DIR) + "/tests/fake/libfake_nvml.so", why_not);
+  const auto library = SharedLibrary::open(std::string(WATTUNE_BINARY_DIR) + "/tests/fake/libfake_nvml.so", why_not);
   ASSERT_TRUE(library) << why_not;
   const NvmlSetters setters(*library);
   ::setenv("WATTUNE_READ_ONLY", "1", 1);

@@ -32,7 +32,9 @@ class Selection : public testing::Test {
   const Capabilities& capabilities = board.capabilities();
 };
 
-TEST_F(Selection, ListOfClocksIsSortedAndUnique) { EXPECT_THAT(clocks("1200,210,1200"), ElementsAre(210, 1200)); }
+TEST_F(Selection, ListOfClocksIsSortedAndUnique) {
+  EXPECT_THAT(clocks("1200,210,1200"), ElementsAre(210, 1200));
+}
 
 TEST_F(Selection, RangeWithoutNumberGivesEverySupportedClockInIt) {
   EXPECT_THAT(clocks("1380:1410"), ElementsAre(1380, 1395, 1410));
@@ -47,7 +49,9 @@ TEST_F(Selection, MoreValuesThanThereAreGiveThoseThatThereAre) {
   EXPECT_THAT(clocks("1395:1410:9"), ElementsAre(1395, 1410));
 }
 
-TEST_F(Selection, AllGivesEveryClock) { EXPECT_EQ(clocks("all").size(), 81U); }
+TEST_F(Selection, AllGivesEveryClock) {
+  EXPECT_EQ(clocks("all").size(), 81U);
+}
 
 TEST_F(Selection, UnsupportedClockNamesTheNearest) {
   EXPECT_EQ(clocks_error("1203"), "--clocks: 1203 MHz is not supported by Fake 100; the nearest are 1200, 1215 MHz");
@@ -71,7 +75,9 @@ TEST_F(Selection, PowerLimitsGoFromTheLeastToTheDefault) {
   EXPECT_EQ(limits("all").size(), 7U);
 }
 
-TEST_F(Selection, PowerLimitAboveTheDefaultIsTakenWhereAsked) { EXPECT_THAT(limits("300"), ElementsAre(300)); }
+TEST_F(Selection, PowerLimitAboveTheDefaultIsTakenWhereAsked) {
+  EXPECT_THAT(limits("300"), ElementsAre(300));
+}
 
 TEST_F(Selection, PowerLimitThatTheBoardDoesNotTakeNamesTheRange) {
   EXPECT_EQ(error_of([&] { limits("100"); }),

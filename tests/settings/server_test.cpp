@@ -36,7 +36,9 @@ bool soon(Condition condition, double seconds = 20) {
 
 const json open_request = {{"op", "open"}, {"version", 1}, {"uuid", "GPU-1"}};
 const json acquire_request = {{"op", "acquire"}, {"wait", false}};
-json set_request(double megahertz) { return {{"op", "set"}, {"settings", {{"sm_clock_hz", megahertz * 1e6}}}}; }
+json set_request(double megahertz) {
+  return {{"op", "set"}, {"settings", {{"sm_clock_hz", megahertz * 1e6}}}};
+}
 
 json ask(Channel& channel, const json& request) {
   // A server that refuses a client may be gone before the request is sent; its reason still waits to be read.
@@ -58,7 +60,9 @@ class Sleeper {
     ::waitpid(pid_, nullptr, 0);
   }
   [[nodiscard]] pid_t pid() const { return pid_; }
-  bool is_killed() { return soon([&] { return ::waitpid(pid_, nullptr, WNOHANG) == pid_; }) && (pid_ = 0, true); }
+  bool is_killed() {
+    return soon([&] { return ::waitpid(pid_, nullptr, WNOHANG) == pid_; }) && (pid_ = 0, true);
+  }
 
  private:
   pid_t pid_;
@@ -380,7 +384,7 @@ TEST_F(SystemServer, OnlyMembersOfTheGroupAreServed) {
       // Relative to the folder, which that user may search; the folders above it may be closed to them.
       Channel channel = connect("socket");
       const json reply = ask(channel, open_request);
-      ::_exit(reply.contains("capabilities")                                                     ? 0
+      ::_exit(reply.contains("capabilities")                                                        ? 0
               : reply.value("error", "").find("add you to the group 'daemon'") != std::string::npos ? 1
                                                                                                     : 2);
     }

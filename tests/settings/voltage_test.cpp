@@ -8,10 +8,11 @@ namespace wattune {
 namespace {
 
 TEST(Voltage, IsReadFromWhatNvidiaSmiPrints) {
-  EXPECT_EQ(parse_voltage("\n==============NVSMI LOG==============\n\nTimestamp                                 : Mon\n"
-                          "Driver Version                            : 580.00\n\nAttached GPUs : 1\n"
-                          "GPU 00000000:01:00.0\n    Voltage\n        Graphics                          : 712.500 mV\n\n"),
-            0.7125);
+  EXPECT_EQ(
+      parse_voltage("\n==============NVSMI LOG==============\n\nTimestamp                                 : Mon\n"
+                    "Driver Version                            : 580.00\n\nAttached GPUs : 1\n"
+                    "GPU 00000000:01:00.0\n    Voltage\n        Graphics                          : 712.500 mV\n\n"),
+      0.7125);
 }
 
 TEST(Voltage, OfABoardThatHasNoneIsNothing) {

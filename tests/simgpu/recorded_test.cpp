@@ -91,7 +91,8 @@ std::string refusal(const std::filesystem::path& file) {
 }
 
 TEST(RecordedFile, that_is_no_such_file_is_refused_by_name) {
-  EXPECT_THAT(refusal("/no/such/file.json"), testing::AllOf(HasSubstr("WATTUNE_SIM_RECORDED"), HasSubstr("/no/such/file.json")));
+  EXPECT_THAT(refusal("/no/such/file.json"),
+              testing::AllOf(HasSubstr("WATTUNE_SIM_RECORDED"), HasSubstr("/no/such/file.json")));
 }
 
 TEST(RecordedFile, without_any_time_is_refused) {

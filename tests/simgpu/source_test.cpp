@@ -35,8 +35,9 @@ TEST(SimulatedPreprocessor, replaces_macros_and_leaves_out_comments) {
 }
 
 TEST(SimulatedPreprocessor, follows_conditions) {
-  EXPECT_THAT(words(run("#define N 4\n#if N > 4\na\n#elif N == 4 && !defined(M)\nb\n#else\nc\n#endif\n#ifdef M\nd\n#endif\n")),
-              ElementsAre("b"));
+  EXPECT_THAT(
+      words(run("#define N 4\n#if N > 4\na\n#elif N == 4 && !defined(M)\nb\n#else\nc\n#endif\n#ifdef M\nd\n#endif\n")),
+      ElementsAre("b"));
 }
 
 TEST(SimulatedPreprocessor, tells_errors_with_their_place) {

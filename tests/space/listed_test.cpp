@@ -17,7 +17,8 @@ std::vector<Parameter> parameters() {
 }
 
 TEST(ListedSpace, IsTheSpaceThatRestrictionsWouldMake) {
-  const SearchSpace built = SearchSpace::build(parameters(), {{"(a + c) % 2 == 0 and d != 30 and a * d < 120", "here"}});
+  const SearchSpace built =
+      SearchSpace::build(parameters(), {{"(a + c) % 2 == 0 and d != 30 and a * d < 120", "here"}});
   std::vector<Point> points;
   for (Count i = 0; i < built.size(); ++i) points.push_back(built.point(i));
   std::shuffle(points.begin(), points.end(), std::minstd_rand(1));  // NOLINT(cert-msc51-cpp)

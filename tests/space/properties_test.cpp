@@ -38,7 +38,9 @@ void for_random_spaces(std::uint64_t seed, Check check) {
   }
 }
 
-std::uint64_t any_seed() { return *rc::gen::resize(1000, rc::gen::arbitrary<std::uint64_t>()); }
+std::uint64_t any_seed() {
+  return *rc::gen::resize(1000, rc::gen::arbitrary<std::uint64_t>());
+}
 
 RC_GTEST_PROP(RandomSpaces, EnumerationEqualsBruteForce, ()) {
   for_random_spaces(any_seed(), [](const Compared& c) {
@@ -85,7 +87,8 @@ RC_GTEST_PROP(RandomSpaces, FaultsAreCountedAsInEvaluationOneAfterTheOther, ()) 
     std::vector<std::uint64_t> divisions(c.random.restrictions.size()), others(c.random.restrictions.size());
     for (const RestrictionFault& fault : c.space->faults()) {
       RC_ASSERT(fault.points.exact.has_value());
-      (fault.division_by_zero ? divisions : others)[fault.restriction] = static_cast<std::uint64_t>(*fault.points.exact);
+      (fault.division_by_zero ? divisions : others)[fault.restriction] =
+          static_cast<std::uint64_t>(*fault.points.exact);
     }
     RC_ASSERT(divisions == c.expected.divisions_by_zero);
     RC_ASSERT(others == c.expected.other_faults);

@@ -68,21 +68,30 @@ std::string RandomSpace::number(std::size_t depth) {
   if (depth == 0) return leaf();
   switch (below(14)) {
     case 0:
-    case 1: return leaf();
+    case 1:
+      return leaf();
     case 2:
     case 3:
-    case 4: return fmt::format("({} {} {})", number(depth - 1), pick({"+", "-", "*"}), number(depth - 1));
+    case 4:
+      return fmt::format("({} {} {})", number(depth - 1), pick({"+", "-", "*"}), number(depth - 1));
     case 5:
-    case 6: return fmt::format("({} {} {})", number(depth - 1), pick({"/", "//", "%", "%"}), number(depth - 1));
-    case 7: return fmt::format("({} ** {})", number(depth - 1), pick({"2", "3", "0.5", "-1", name().c_str()}));
-    case 8: return fmt::format("(-{})", number(depth - 1));
+    case 6:
+      return fmt::format("({} {} {})", number(depth - 1), pick({"/", "//", "%", "%"}), number(depth - 1));
+    case 7:
+      return fmt::format("({} ** {})", number(depth - 1), pick({"2", "3", "0.5", "-1", name().c_str()}));
+    case 8:
+      return fmt::format("(-{})", number(depth - 1));
     case 9:
       return fmt::format("{}({})", pick({"abs", "int", "float", "round", "ceil", "floor", "sqrt", "log2", "log"}),
                          number(depth - 1));
-    case 10: return fmt::format("{}({}, {})", pick({"min", "max"}), number(depth - 1), number(depth - 1));
-    case 11: return fmt::format("({} if {} else {})", number(depth - 1), truth(depth - 1), number(depth - 1));
-    case 12: return fmt::format("({} {} {})", number(depth - 1), pick({"and", "or"}), number(depth - 1));
-    default: return fmt::format("{}({})", pick({"sum", "max", "min", "len"}), list(depth - 1));
+    case 10:
+      return fmt::format("{}({}, {})", pick({"min", "max"}), number(depth - 1), number(depth - 1));
+    case 11:
+      return fmt::format("({} if {} else {})", number(depth - 1), truth(depth - 1), number(depth - 1));
+    case 12:
+      return fmt::format("({} {} {})", number(depth - 1), pick({"and", "or"}), number(depth - 1));
+    default:
+      return fmt::format("{}({})", pick({"sum", "max", "min", "len"}), list(depth - 1));
   }
 }
 
@@ -102,30 +111,47 @@ std::string RandomSpace::comparison(std::size_t depth) {
 std::string RandomSpace::truth(std::size_t depth) {
   if (depth == 0) return comparison(0);
   switch (below(10)) {
-    case 0: return fmt::format("(not {})", truth(depth - 1));
+    case 0:
+      return fmt::format("(not {})", truth(depth - 1));
     case 1:
-    case 2: return fmt::format("({} {} {})", truth(depth - 1), pick({"and", "or"}), truth(depth - 1));
-    case 3: return fmt::format("({} in {})", number(depth - 1), list(depth - 1));
-    case 4: return fmt::format("{}({})", pick({"any", "all"}), list(depth - 1));
-    case 5: return fmt::format("({} == {})", name(), pick({"'a'", "'abc'", "1", "0"}));
-    case 6: return fmt::format("({} if {} else {})", truth(depth - 1), truth(depth - 1), truth(depth - 1));
-    default: return comparison(depth - 1);
+    case 2:
+      return fmt::format("({} {} {})", truth(depth - 1), pick({"and", "or"}), truth(depth - 1));
+    case 3:
+      return fmt::format("({} in {})", number(depth - 1), list(depth - 1));
+    case 4:
+      return fmt::format("{}({})", pick({"any", "all"}), list(depth - 1));
+    case 5:
+      return fmt::format("({} == {})", name(), pick({"'a'", "'abc'", "1", "0"}));
+    case 6:
+      return fmt::format("({} if {} else {})", truth(depth - 1), truth(depth - 1), truth(depth - 1));
+    default:
+      return comparison(depth - 1);
   }
 }
 
 std::string RandomSpace::usual() {
   const std::string a = name(), b = name(), c = name(), d = name();
   switch (below(10)) {
-    case 0: return fmt::format("{} * {} <= {}", a, b, pick({"8", "64", "1024"}));
-    case 1: return fmt::format("{} <= {} * {} <= {}", pick({"2", "32"}), a, b, pick({"16", "512"}));
-    case 2: return fmt::format("{} % {} == 0", a, b);
-    case 3: return fmt::format("{} % ({} * {}) == 0", a, b, c);
-    case 4: return fmt::format("{} == 0 or {} % {} == 0", a, b, a);
-    case 5: return fmt::format("({} * {} + {} * 2) * ({} + 2) <= {}", a, b, c, d, pick({"20", "100", "3000"}));
-    case 6: return fmt::format("{} + {} + {} == {}", a, b, c, pick({"5", "9", "12"}));
-    case 7: return fmt::format("{} % (({} * {}) / {}) == 0", a, b, c, d);
-    case 8: return fmt::format("{} != {} or {} < {} - {}", a, pick({"0", "1"}), b, c, d);
-    default: return fmt::format("not ({} == {} and {} == {}) and {} <= {}", a, b, c, d, d, a);
+    case 0:
+      return fmt::format("{} * {} <= {}", a, b, pick({"8", "64", "1024"}));
+    case 1:
+      return fmt::format("{} <= {} * {} <= {}", pick({"2", "32"}), a, b, pick({"16", "512"}));
+    case 2:
+      return fmt::format("{} % {} == 0", a, b);
+    case 3:
+      return fmt::format("{} % ({} * {}) == 0", a, b, c);
+    case 4:
+      return fmt::format("{} == 0 or {} % {} == 0", a, b, a);
+    case 5:
+      return fmt::format("({} * {} + {} * 2) * ({} + 2) <= {}", a, b, c, d, pick({"20", "100", "3000"}));
+    case 6:
+      return fmt::format("{} + {} + {} == {}", a, b, c, pick({"5", "9", "12"}));
+    case 7:
+      return fmt::format("{} % (({} * {}) / {}) == 0", a, b, c, d);
+    case 8:
+      return fmt::format("{} != {} or {} < {} - {}", a, pick({"0", "1"}), b, c, d);
+    default:
+      return fmt::format("not ({} == {} and {} == {}) and {} <= {}", a, b, c, d, d, a);
   }
 }
 

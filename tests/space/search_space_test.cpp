@@ -1,12 +1,11 @@
 #include "space/search_space.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
-
-#include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "brute_force.hpp"
@@ -79,8 +78,8 @@ TEST(SearchSpace, FindsHammingNeighboursOfMixedValues) {
 }
 
 TEST(SearchSpace, ListsConfigurationsInLexicographicOrder) {
-  const SearchSpace space =
-      SearchSpace::build({{"a", {1, 2, 3}}, {"free", {0, 1}}, {"b", {1, 2, 3}}}, restrictions({"a * b == 3 or a == b"}));
+  const SearchSpace space = SearchSpace::build({{"a", {1, 2, 3}}, {"free", {0, 1}}, {"b", {1, 2, 3}}},
+                                               restrictions({"a * b == 3 or a == b"}));
   std::vector<Point> points;
   for (Count i = 0; i < space.size(); ++i) points.push_back(space.point(i));
   EXPECT_THAT(points, ElementsAre(Point{0, 0, 0}, Point{0, 0, 2}, Point{0, 1, 0}, Point{0, 1, 2}, Point{1, 0, 1},
@@ -219,9 +218,10 @@ TEST(SearchSpace, FaultyRestrictionsAreToldWithTheirPlace) {
   EXPECT_EQ(error_of(parameters, {"block_size_x >"}),
             "problem.json: Conditions[0].Expression: expression \"block_size_x >\", column 15: the expression ends too "
             "early");
-  EXPECT_EQ(error_of(parameters, {"mode < block_size_x"}),
-            "problem.json: Conditions[0].Expression: expression \"mode < block_size_x\", column 6: < has no meaning for "
-            "str and int (at block_size_x = 16, mode = a)");
+  EXPECT_EQ(
+      error_of(parameters, {"mode < block_size_x"}),
+      "problem.json: Conditions[0].Expression: expression \"mode < block_size_x\", column 6: < has no meaning for "
+      "str and int (at block_size_x = 16, mode = a)");
 }
 
 TEST(SearchSpace, WrongTypesBehindAGuardAreNoError) {
@@ -287,14 +287,16 @@ TEST(SearchSpace, RestrictionThatTiesEverythingTogetherIsRefusedWithAdvice) {
     static_cast<void>(count_valid(definition, 100'000));
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(),
-                 "counting the search space: the restrictions tie 6 parameters together (p0, p1, p2, p3, p4, p5) in more "
-                 "ways than can be counted; give them fewer values, or restrictions on fewer parameters each");
+    EXPECT_STREQ(
+        error.what(),
+        "counting the search space: the restrictions tie 6 parameters together (p0, p1, p2, p3, p4, p5) in more "
+        "ways than can be counted; give them fewer values, or restrictions on fewer parameters each");
   }
 }
 
 TEST(SearchSpace, EstimatesWhatIsTooMuchToCount) {
-  const auto definition = Definition::parse({{"x", integers(1, 400)}, {"y", integers(1, 400)}}, {{"x * 7 % y < y / 2", ""}});
+  const auto definition =
+      Definition::parse({{"x", integers(1, 400)}, {"y", integers(1, 400)}}, {{"x * 7 % y < y / 2", ""}});
   const Question question{{0}, std::nullopt, Fault::none};
   const PointCount exact = estimate_points(definition, question, 1'000'000);
   const PointCount estimated = estimate_points(definition, question, 1000);

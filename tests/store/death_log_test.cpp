@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "sample.hpp"
 #include "../temporary_folder.hpp"
+#include "sample.hpp"
 
 namespace wattune {
 namespace {

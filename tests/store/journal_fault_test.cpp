@@ -12,10 +12,10 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "../temporary_folder.hpp"
 #include "base/error.hpp"
 #include "sample.hpp"
 #include "store/journal.hpp"
-#include "../temporary_folder.hpp"
 
 namespace wattune {
 namespace {

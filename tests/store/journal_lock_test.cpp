@@ -8,9 +8,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "../temporary_folder.hpp"
 #include "base/error.hpp"
 #include "sample.hpp"
-#include "../temporary_folder.hpp"
 
 namespace wattune {
 namespace {

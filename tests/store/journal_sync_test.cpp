@@ -9,10 +9,10 @@
 #include <mutex>
 #include <utility>
 
+#include "../temporary_folder.hpp"
 #include "base/error.hpp"
 #include "sample.hpp"
 #include "store/journal.hpp"
-#include "../temporary_folder.hpp"
 
 namespace wattune {
 namespace {

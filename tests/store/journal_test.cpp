@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "../temporary_folder.hpp"
 #include "base/error.hpp"
 #include "sample.hpp"
-#include "../temporary_folder.hpp"
 
 namespace wattune {
 namespace {

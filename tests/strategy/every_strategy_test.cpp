@@ -32,7 +32,8 @@ void expect_valid_and_distinct(const SearchSpace& space, const Trace& trace) {
 TEST_P(EveryStrategy, proposes_every_configuration_of_a_small_space_once_and_then_ends) {
   const auto space = triangle();
   const auto strategy = make(space);
-  const auto trace = search(*strategy, [](const Point& point) { return point[0] + 0.1 * point[1] + 1; }, 10000, 3);
+  const auto trace = search(
+      *strategy, [](const Point& point) { return point[0] + 0.1 * point[1] + 1; }, 10000, 3);
   expect_valid_and_distinct(space, trace);
   EXPECT_EQ(trace.points.size(), 435U);
   EXPECT_TRUE(strategy->ask(1).empty());
@@ -48,21 +49,24 @@ TEST_P(EveryStrategy, goes_on_where_some_configurations_fail) {
 
 TEST_P(EveryStrategy, goes_on_where_all_configurations_fail) {
   const auto space = triangle();
-  const auto trace = search(*make(space), [](const Point&) { return fails; }, 10000);
+  const auto trace = search(
+      *make(space), [](const Point&) { return fails; }, 10000);
   expect_valid_and_distinct(space, trace);
   EXPECT_EQ(trace.points.size(), 435U);
 }
 
 TEST_P(EveryStrategy, goes_on_where_all_costs_are_equal) {
   const auto space = kernel_space();
-  const auto trace = search(*make(space), [](const Point&) { return 2.0; }, 150);
+  const auto trace = search(
+      *make(space), [](const Point&) { return 2.0; }, 150);
   expect_valid_and_distinct(space, trace);
   EXPECT_EQ(trace.points.size(), 150U);
 }
 
 TEST_P(EveryStrategy, proposes_the_only_configuration_of_a_space_of_one) {
   const auto space = SearchSpace::build({{"a", {7}}, {"b", {"x"}}}, {});
-  const auto trace = search(*make(space), [](const Point&) { return 1.0; }, 10, 4);
+  const auto trace = search(
+      *make(space), [](const Point&) { return 1.0; }, 10, 4);
   EXPECT_EQ(trace.points, (std::vector<Point>{{0, 0}}));
 }
 
@@ -132,7 +136,8 @@ TEST_P(EveryStrategy, does_not_propose_what_it_was_told_from_elsewhere) {
     strategy->tell(point, evaluation_of(1.0 + point[0]));
     told.insert(point);
   }
-  const auto trace = search(*strategy, [](const Point& point) { return 1.0 + point[0]; }, 1000);
+  const auto trace = search(
+      *strategy, [](const Point& point) { return 1.0 + point[0]; }, 1000);
   EXPECT_EQ(trace.points.size(), 35U);
   for (const auto& point : trace.points) EXPECT_FALSE(told.contains(point));
 }
@@ -156,12 +161,16 @@ std::vector<std::string> names_of(bool (*take)(const std::string&)) {
   return names;
 }
 
-bool any(const std::string&) { return true; }
+bool any(const std::string&) {
+  return true;
+}
 bool learns(const std::string& name) {
   return name != "random" && name != "brute_force" && name != "latin_hypercube";
 }
 
-std::string name_of(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
+std::string name_of(const ::testing::TestParamInfo<std::string>& info) {
+  return info.param;
+}
 
 INSTANTIATE_TEST_SUITE_P(Strategies, EveryStrategy, ::testing::ValuesIn(names_of(&any)), name_of);
 

@@ -128,14 +128,17 @@ std::unique_ptr<Strategy> make_with(const std::string& name, const std::string& 
 }
 
 TEST(StrategyOptions, change_the_search) {
-  const auto usual = search(*make_with("genetic", "population", "10"), [](const Point& p) { return p[0] + 1.0; }, 60);
-  const auto other = search(*make_with("genetic", "population", "30"), [](const Point& p) { return p[0] + 1.0; }, 60);
+  const auto usual = search(
+      *make_with("genetic", "population", "10"), [](const Point& p) { return p[0] + 1.0; }, 60);
+  const auto other = search(
+      *make_with("genetic", "population", "30"), [](const Point& p) { return p[0] + 1.0; }, 60);
   EXPECT_NE(usual.points, other.points);
 }
 
 TEST(StrategyOptions, name_the_options_there_are_for_one_there_is_not) {
-  EXPECT_THAT([] { make_with("genetic", "size", "10"); },
-              ThrowsMessage<UsageError>(AllOf(HasSubstr("'genetic'"), HasSubstr("'size'"), HasSubstr("population=10"))));
+  EXPECT_THAT(
+      [] { make_with("genetic", "size", "10"); },
+      ThrowsMessage<UsageError>(AllOf(HasSubstr("'genetic'"), HasSubstr("'size'"), HasSubstr("population=10"))));
   EXPECT_THAT([] { make_with("random", "size", "10"); }, ThrowsMessage<UsageError>(HasSubstr("it has none")));
 }
 

@@ -61,7 +61,9 @@ TEST_F(BinaryCacheTest, takes_no_damaged_file_for_a_binary) {
   fs::resize_file(file, 0);
   EXPECT_FALSE(cache.find("abcd"));
   cache.keep("abcd", binary(1000));
-  std::fstream(file, std::ios::in | std::ios::out | std::ios::binary).seekp(static_cast<std::streamoff>(size / 2)).put('x');
+  std::fstream(file, std::ios::in | std::ios::out | std::ios::binary)
+      .seekp(static_cast<std::streamoff>(size / 2))
+      .put('x');
   EXPECT_FALSE(cache.find("abcd"));
 }
 

@@ -5,7 +5,9 @@
 namespace wattune {
 namespace {
 
-DeviceSettings at(double mhz) { return {.sm_clock_hz = mhz * 1e6, .memory_clock_hz = {}, .power_limit_w = {}}; }
+DeviceSettings at(double mhz) {
+  return {.sm_clock_hz = mhz * 1e6, .memory_clock_hz = {}, .power_limit_w = {}};
+}
 
 Evaluation measured(double joules, double beyond_idle) {
   Evaluation evaluation;

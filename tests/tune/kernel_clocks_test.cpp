@@ -87,7 +87,9 @@ class KernelClockSearchTest : public ::testing::Test {
     const KernelClockModel truth{board_.time, board_.power};
     std::vector<double> clocks;
     for (const auto& value : problem_.parameters[1].values) clocks.push_back(value.as_double() * 1e6);
-    return truth.energy(found.best.configuration[1].as_double() * 1e6) / truth.energy(most_efficient_clock(truth, clocks)) - 1;
+    return truth.energy(found.best.configuration[1].as_double() * 1e6) /
+               truth.energy(most_efficient_clock(truth, clocks)) -
+           1;
   }
 
   const TemporaryFolder temporary_;

@@ -29,8 +29,10 @@ Results recorded_valley() {
       if ((x + y) % 3 == 1) continue;
       Evaluation evaluation;
       evaluation.configuration = {x, y};
-      if ((x * y) % 7 == 5) evaluation.outcome = Outcome::launch;
-      else evaluation.quantities["time"] = {1e-3 * (1 + std::pow(x - 12, 2) + std::pow(y - 3, 2)), "s", 0, 1, {}};
+      if ((x * y) % 7 == 5)
+        evaluation.outcome = Outcome::launch;
+      else
+        evaluation.quantities["time"] = {1e-3 * (1 + std::pow(x - 12, 2) + std::pow(y - 3, 2)), "s", 0, 1, {}};
       evaluation.phases["compile"] = 2;
       evaluation.phases["strategy"] = 100;
       results.evaluations.push_back(std::move(evaluation));

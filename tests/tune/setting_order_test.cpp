@@ -8,7 +8,9 @@ namespace {
 
 using testing::ElementsAre;
 
-DeviceSettings at(double megahertz) { return {megahertz * 1e6, std::nullopt, std::nullopt}; }
+DeviceSettings at(double megahertz) {
+  return {megahertz * 1e6, std::nullopt, std::nullopt};
+}
 
 TEST(SettingOrder, GroupsBySettingInTheOrderOfTheProposals) {
   const std::vector<DeviceSettings> held = {at(1), at(2), at(1), at(3), at(2)};

@@ -150,7 +150,8 @@ TEST_F(TunerTest, what_a_run_for_time_left_out_is_measured_by_a_run_for_energy) 
   options.run = "of all energies";
   options.given_up_suffices = false;
   const auto all = run(options);
-  const auto measured = std::ranges::count_if(all.evaluations, [](const Evaluation& e) { return e.quantities.contains("energy"); });
+  const auto measured =
+      std::ranges::count_if(all.evaluations, [](const Evaluation& e) { return e.quantities.contains("energy"); });
   EXPECT_GT(measured, 0);
   EXPECT_LT(measured, 10);
   EXPECT_EQ(all.state.reused, static_cast<std::size_t>(measured));

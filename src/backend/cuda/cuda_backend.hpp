@@ -27,9 +27,8 @@ struct CudaBackendOptions {
 };
 
 /// Devices are numbered in the driver's order, which CUDA_VISIBLE_DEVICES changes: cuda:0, cuda:1, ... open() and
-/// compiler() also take GPU-<uuid> (or a beginning of it that only one device has) and pci:<bus id>. Simulated ones have
-/// names: sim:h200.
-/// The driver is loaded by the first call that needs it.
+/// compiler() also take GPU-<uuid> (or a beginning of it that only one device has) and pci:<bus id>. Simulated ones
+/// have names: sim:h200. The driver is loaded by the first call that needs it.
 std::unique_ptr<Backend> make_cuda_backend(CudaBackendOptions options = {});
 
 /// The same with the library of simulated GPUs (simulation.hpp) in place of driver and compiler. With

@@ -40,8 +40,8 @@ std::string simulation_library() {
     if (fs::exists(candidate, ignored)) return candidate.string();
     places += fmt::format("{}{}", places.empty() ? "" : ", ", candidate.string());
   }
-  throw DeviceError(fmt::format(
-      "cannot use simulated GPUs: their library was not found as {}; name it in WATTUNE_SIMGPU", places));
+  throw DeviceError(
+      fmt::format("cannot use simulated GPUs: their library was not found as {}; name it in WATTUNE_SIMGPU", places));
 }
 
 Simulation::Simulation(SharedLibrary library) : library_(std::move(library)) {

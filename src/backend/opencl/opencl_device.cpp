@@ -83,7 +83,7 @@ class OpenClBatch final : public Batch {
   std::vector<Step> steps_;
   std::vector<Prepared> prepared_;  ///< one per step; empty for copies
   unsigned repetitions_;
-  bool shares_kernels_ = false;     ///< two launches are of one kernel, whose arguments are set anew for each
+  bool shares_kernels_ = false;  ///< two launches are of one kernel, whose arguments are set anew for each
   std::deque<Replay> replays_;
 };
 
@@ -408,8 +408,9 @@ std::optional<Failure> OpenClBatch::prepare() {
     const auto* launch = std::get_if<Launch>(&steps_[i]);
     if (launch == nullptr) continue;
     if (auto failed = device_.prepare(*launch, prepared_[i])) return failed;
-    shares_kernels_ = shares_kernels_ || std::any_of(prepared_.begin(), prepared_.begin() + static_cast<std::ptrdiff_t>(i),
-                                                     [&](const Prepared& p) { return p.kernel == prepared_[i].kernel; });
+    shares_kernels_ =
+        shares_kernels_ || std::any_of(prepared_.begin(), prepared_.begin() + static_cast<std::ptrdiff_t>(i),
+                                       [&](const Prepared& p) { return p.kernel == prepared_[i].kernel; });
   }
   return std::nullopt;
 }

@@ -42,8 +42,8 @@ class NvmlMeter final : public PowerMeter {
   std::vector<PowerSample> recorded_power(double after) override {
     NvmlValueType type{};
     if (nvml_->samples == nullptr) return {};
-    if (record_size_ == 0 && nvml_->samples(device_, nvml_total_power_samples, 0, &type, &record_size_, nullptr) !=
-                                 NvmlResult::success) {
+    if (record_size_ == 0 &&
+        nvml_->samples(device_, nvml_total_power_samples, 0, &type, &record_size_, nullptr) != NvmlResult::success) {
       return {};
     }
     unsigned count = record_size_;
@@ -133,8 +133,8 @@ constexpr const char* divided =
 /// Empty text where the meter has something to tell. A counter that is there but does not answer is no missing counter.
 std::string check(const Nvml& nvml, NvmlDevice device, PowerMeter& meter) {
   unsigned long long millijoules = 0;
-  const NvmlResult result = nvml.total_energy == nullptr ? NvmlResult::not_supported
-                                                         : nvml.total_energy(device, &millijoules);
+  const NvmlResult result =
+      nvml.total_energy == nullptr ? NvmlResult::not_supported : nvml.total_energy(device, &millijoules);
   if (result != NvmlResult::success && result != NvmlResult::not_supported) {
     return fmt::format("the board's energy counter cannot be read: {}", nvml.describe(result));
   }

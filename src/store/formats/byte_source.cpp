@@ -44,7 +44,8 @@ class FileSource : public ByteSource {
     if (error == Z_ERRNO) fail(system_error_text(errno), errno);
     // What could be decompressed has been handed out; the rest is lost.
     if (error != Z_OK && error != Z_STREAM_END) {
-      ended_early_ = error == Z_BUF_ERROR ? "the compressed file was cut off" : fmt::format("the compressed file is damaged ({})", text);
+      ended_early_ = error == Z_BUF_ERROR ? "the compressed file was cut off"
+                                          : fmt::format("the compressed file is damaged ({})", text);
     }
     return n > 0 ? static_cast<std::size_t>(n) : 0;
   }
@@ -107,7 +108,8 @@ struct OutputFile::Impl {
   bool placed = false;
 
   [[noreturn]] void fail(const std::string& reason) const {
-    throw RunError(fmt::format("cannot write the results '{}': {}; check the folder and its free space", file.string(), reason));
+    throw RunError(
+        fmt::format("cannot write the results '{}': {}; check the folder and its free space", file.string(), reason));
   }
   [[noreturn]] void fail_with_stream() const {
     int error = Z_OK;

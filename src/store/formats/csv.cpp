@@ -124,7 +124,18 @@ std::string csv_value(const Value& value) {
 
 /// One column behind the parameters.
 struct Column {
-  enum class Kind { outcome, text, count, quantity, standard_error, n, flags, phase, resource, unknown } kind = Kind::unknown;
+  enum class Kind {
+    outcome,
+    text,
+    count,
+    quantity,
+    standard_error,
+    n,
+    flags,
+    phase,
+    resource,
+    unknown
+  } kind = Kind::unknown;
   std::string name;  ///< of the field, quantity, phase or resource
   std::string unit;  ///< of a quantity
   double si_per_unit = 1;
@@ -159,16 +170,25 @@ Column column_of(std::string title) {
   Column column;
   Evaluation none;
   column.name = title;
-  if (title == "outcome") column.kind = Column::Kind::outcome;
-  else if (text_field(none, title) != nullptr) column.kind = Column::Kind::text;
-  else if (count_field(none, title) != nullptr) column.kind = Column::Kind::count;
+  if (title == "outcome")
+    column.kind = Column::Kind::outcome;
+  else if (text_field(none, title) != nullptr)
+    column.kind = Column::Kind::text;
+  else if (count_field(none, title) != nullptr)
+    column.kind = Column::Kind::count;
   if (column.kind != Column::Kind::unknown) return column;
-  if (take_prefix(title, "stderr ")) column.kind = Column::Kind::standard_error;
-  else if (take_prefix(title, "n ")) column.kind = Column::Kind::n;
-  else if (take_prefix(title, "flags ")) column.kind = Column::Kind::flags;
-  else if (take_prefix(title, "resource ")) column.kind = Column::Kind::resource;
-  else if (take_prefix(title, "phase ")) column.kind = Column::Kind::phase;
-  else column.kind = Column::Kind::quantity;
+  if (take_prefix(title, "stderr "))
+    column.kind = Column::Kind::standard_error;
+  else if (take_prefix(title, "n "))
+    column.kind = Column::Kind::n;
+  else if (take_prefix(title, "flags "))
+    column.kind = Column::Kind::flags;
+  else if (take_prefix(title, "resource "))
+    column.kind = Column::Kind::resource;
+  else if (take_prefix(title, "phase "))
+    column.kind = Column::Kind::phase;
+  else
+    column.kind = Column::Kind::quantity;
   const std::size_t bracket = title.rfind(" [");
   if (title.ends_with(']') && bracket != std::string::npos) {
     column.unit = title.substr(bracket + 2, title.size() - bracket - 3);
@@ -202,12 +222,23 @@ bool take_field(Evaluation& evaluation, const Column& column, const std::string&
       evaluation.outcome = outcome.value_or(Outcome::measurement);
       return outcome.has_value();
     }
-    case Kind::text: *text_field(evaluation, column.name) = text; return true;
-    case Kind::count: if (integer) *count_field(evaluation, column.name) = *integer; return integer.has_value();
-    case Kind::n: if (integer) evaluation.quantities[column.name].n = *integer; return integer.has_value();
-    case Kind::flags: take_flags(evaluation.quantities[column.name].flags, text); return true;
-    case Kind::resource: if (integer) evaluation.resources[column.name] = *integer; return integer.has_value();
-    default: break;
+    case Kind::text:
+      *text_field(evaluation, column.name) = text;
+      return true;
+    case Kind::count:
+      if (integer) *count_field(evaluation, column.name) = *integer;
+      return integer.has_value();
+    case Kind::n:
+      if (integer) evaluation.quantities[column.name].n = *integer;
+      return integer.has_value();
+    case Kind::flags:
+      take_flags(evaluation.quantities[column.name].flags, text);
+      return true;
+    case Kind::resource:
+      if (integer) evaluation.resources[column.name] = *integer;
+      return integer.has_value();
+    default:
+      break;
   }
   if (!number) return false;
   if (!std::isfinite(*number)) return true;
@@ -264,13 +295,20 @@ std::vector<Column> columns_for(const Results& results) {
 std::string title_of(const Column& column) {
   using Kind = Column::Kind;
   switch (column.kind) {
-    case Kind::quantity: return fmt::format("{} [{}]", column.name, column.unit);
-    case Kind::standard_error: return fmt::format("stderr {} [{}]", column.name, column.unit);
-    case Kind::n: return "n " + column.name;
-    case Kind::flags: return "flags " + column.name;
-    case Kind::phase: return fmt::format("phase {} [s]", column.name);
-    case Kind::resource: return "resource " + column.name;
-    default: return column.name;
+    case Kind::quantity:
+      return fmt::format("{} [{}]", column.name, column.unit);
+    case Kind::standard_error:
+      return fmt::format("stderr {} [{}]", column.name, column.unit);
+    case Kind::n:
+      return "n " + column.name;
+    case Kind::flags:
+      return "flags " + column.name;
+    case Kind::phase:
+      return fmt::format("phase {} [s]", column.name);
+    case Kind::resource:
+      return "resource " + column.name;
+    default:
+      return column.name;
   }
 }
 
@@ -315,7 +353,8 @@ void write_csv(const Results& results, ByteSink& out, std::vector<std::string>& 
     out.write(line);
     for (const auto& [name, quantity] : evaluation.quantities) has_samples = has_samples || !quantity.samples.empty();
   }
-  notes.emplace_back("CSV holds no header: the device, the kernel, and values of parameters that do not occur were left out");
+  notes.emplace_back(
+      "CSV holds no header: the device, the kernel, and values of parameters that do not occur were left out");
   if (has_samples) notes.emplace_back("CSV holds no single measurements: they were left out");
 }
 
@@ -338,16 +377,19 @@ void read_csv(std::string_view text, const std::string& file, Results& results) 
   }
   while (titles && parameters < titles->size() && !is_result_column((*titles)[parameters].text)) ++parameters;
   if (!titles || parameters == 0 || parameters == titles->size()) {
-    throw UsageError(fmt::format("cannot read the results '{}': it is neither a journal, a Kernel Tuner cache nor T4, and as CSV its "
-                                 "first line must have the parameters, then a column 'outcome' or one with a unit, like "
-                                 "'time [ms]' (a table of clocks: 'clock [MHz]', then the others)",
-                                 file));
+    throw UsageError(fmt::format(
+        "cannot read the results '{}': it is neither a journal, a Kernel Tuner cache nor T4, and as CSV its "
+        "first line must have the parameters, then a column 'outcome' or one with a unit, like "
+        "'time [ms]' (a table of clocks: 'clock [MHz]', then the others)",
+        file));
   }
   std::vector<Column> columns;
   for (std::size_t i = 0; i < titles->size(); ++i) {
     const std::string& title = (*titles)[i].text;
-    if (i < parameters) results.header.parameter_names.push_back(title);
-    else columns.push_back(column_of(title));
+    if (i < parameters)
+      results.header.parameter_names.push_back(title);
+    else
+      columns.push_back(column_of(title));
   }
   const auto& names = results.header.parameter_names;
   for (const auto& name : names) {
@@ -358,8 +400,8 @@ void read_csv(std::string_view text, const std::string& file, Results& results) 
   while (const auto record = reader.next()) {
     const std::string place = fmt::format("line {}", reader.line());
     if (record->size() != titles->size()) {
-      results.notes.push_back(reader.closed() ? fmt::format("{} has {} fields where there are {} columns; dropped", place,
-                                                            record->size(), titles->size())
+      results.notes.push_back(reader.closed() ? fmt::format("{} has {} fields where there are {} columns; dropped",
+                                                            place, record->size(), titles->size())
                                               : fmt::format("the last line ({}) is torn; dropped", place));
       continue;
     }

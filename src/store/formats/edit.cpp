@@ -53,11 +53,13 @@ std::vector<std::size_t> places_of(const std::vector<std::string>& theirs, const
   return places;
 }
 
-void require_same(const std::string& what, const std::string& first, const std::string& other, const std::string& file) {
+void require_same(const std::string& what, const std::string& first, const std::string& other,
+                  const std::string& file) {
   if (first.empty() || other.empty() || first == other) return;
-  throw UsageError(fmt::format("cannot merge '{}': its {} is '{}', that of the first file '{}'; results of different ones do not "
-                               "belong together",
-                               file, what, other, first));
+  throw UsageError(
+      fmt::format("cannot merge '{}': its {} is '{}', that of the first file '{}'; results of different ones do not "
+                  "belong together",
+                  file, what, other, first));
 }
 
 class Merge {
@@ -75,7 +77,8 @@ class Merge {
     require_same("problem size", fmt::format("{}", fmt::join(header.problem_size, ",")),
                  fmt::format("{}", fmt::join(results.header.problem_size, ",")), file);
     const auto places = places_of(results.header.parameter_names, header.parameter_names, file);
-    for (std::size_t i = 0; i < places.size(); ++i) unite(header.parameter_values[places[i]], results.header.parameter_values[i]);
+    for (std::size_t i = 0; i < places.size(); ++i)
+      unite(header.parameter_values[places[i]], results.header.parameter_values[i]);
     if (header.restrictions != results.header.restrictions) header.restrictions.clear();
     if (header.problem_hash != results.header.problem_hash) header.problem_hash.clear();
     if (header.board != results.header.board) header.board.clear();
@@ -91,9 +94,11 @@ class Merge {
   }
 
   Results finish() {
-    if (repeated_ > 0) merged_.notes.push_back(fmt::format("{} evaluations stood in more than one file; each counts once", repeated_));
+    if (repeated_ > 0)
+      merged_.notes.push_back(fmt::format("{} evaluations stood in more than one file; each counts once", repeated_));
     if (again_ > 0) {
-      merged_.notes.push_back(fmt::format("{} evaluations are of configurations measured before; they were added as further trials", again_));
+      merged_.notes.push_back(fmt::format(
+          "{} evaluations are of configurations measured before; they were added as further trials", again_));
     }
     return std::move(merged_);
   }
@@ -163,7 +168,8 @@ void check_space(const Results& results, Findings& findings) {
     parameters.push_back({header.parameter_names[i], header.parameter_values[i]});
   }
   std::vector<Restriction> restrictions;
-  for (const auto& expression : header.restrictions) restrictions.push_back({expression, "restrictions: " + expression});
+  for (const auto& expression : header.restrictions)
+    restrictions.push_back({expression, "restrictions: " + expression});
   const SearchSpace space = SearchSpace::build(std::move(parameters), std::move(restrictions));
   for (const Evaluation& evaluation : results.evaluations) {
     const auto point = space.find(evaluation.configuration);
@@ -182,11 +188,13 @@ void check_quantities(const Results& results, Findings& findings) {
       if (!std::isfinite(quantity.value)) continue;
       const std::string unit = units.try_emplace(name, quantity.unit).first->second;
       if (unit != quantity.unit) {
-        findings.add("unit", fmt::format("'{}' is recorded in '{}' and in '{}'", name, unit, quantity.unit), shown(evaluation));
+        findings.add("unit", fmt::format("'{}' is recorded in '{}' and in '{}'", name, unit, quantity.unit),
+                     shown(evaluation));
       }
       const auto si = file_unit(name).si;
       if (!si.empty() && quantity.unit != si) {
-        findings.add("unit", fmt::format("'{}' is recorded in '{}' where '{}' is expected", name, quantity.unit, si), shown(evaluation));
+        findings.add("unit", fmt::format("'{}' is recorded in '{}' where '{}' is expected", name, quantity.unit, si),
+                     shown(evaluation));
       }
       const bool positive = name == "time" || file_unit(name).si == "J" || file_unit(name).si == "W";
       if (positive && evaluation.ok() && quantity.value <= 0) {
@@ -195,7 +203,8 @@ void check_quantities(const Results& results, Findings& findings) {
     }
     for (const auto& objective : results.objectives) {
       if (evaluation.ok() && !objective_value(evaluation, {objective, Direction::minimize})) {
-        findings.add("missing", fmt::format("'{}' is missing where the evaluation succeeded", objective), shown(evaluation));
+        findings.add("missing", fmt::format("'{}' is missing where the evaluation succeeded", objective),
+                     shown(evaluation));
       }
     }
   }

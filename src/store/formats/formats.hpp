@@ -63,9 +63,9 @@ class KernelTunerReader {
   std::string file_;
   LenientParser parser_;
   Drops drops_;
-  std::unordered_map<std::string, std::size_t> index_;  ///< of evaluations, by their keys in the cache
+  std::unordered_map<std::string, std::size_t> index_;          ///< of evaluations, by their keys in the cache
   std::unordered_map<std::string, std::vector<Value>> values_;  ///< by parameter, as tune_params lists them
-  std::vector<bool> seen_;  ///< parameters of the entry being read
+  std::vector<bool> seen_;                                      ///< parameters of the entry being read
   bool has_cache_ = false;
 };
 

@@ -10,7 +10,9 @@ namespace {
 
 constexpr std::size_t piece = std::size_t{1} << 20;
 
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+bool is_space(char c) {
+  return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
 
 /// Characters at which a walk through nested values has to look.
 constexpr std::array<bool, 256> make_structural() {
@@ -22,7 +24,9 @@ constexpr std::array<bool, 256> structural = make_structural();
 
 }  // namespace
 
-JsonStream::JsonStream(ByteSource& source) : source_(source) { buffer_.resize(piece + padding); }
+JsonStream::JsonStream(ByteSource& source) : source_(source) {
+  buffer_.resize(piece + padding);
+}
 
 /// Reads on. Bytes that nothing refers to any more make room.
 bool JsonStream::fill() {

@@ -60,7 +60,7 @@ class JsonStream {
   std::vector<char> buffer_;
   std::size_t at_ = 0;
   std::size_t size_ = 0;
-  std::uint64_t dropped_ = 0;       ///< bytes that were in the buffer and are no more
+  std::uint64_t dropped_ = 0;  ///< bytes that were in the buffer and are no more
   std::optional<std::size_t> mark_;
   std::optional<std::size_t> value_;  ///< where the value being read begins
   bool ended_ = false;

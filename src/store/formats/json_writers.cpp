@@ -16,7 +16,9 @@ namespace {
 /// Members stay in the order in which they are written. Only for small objects: inserting takes linear time.
 using json = nlohmann::ordered_json;
 
-std::string text_of(const json& object) { return object.dump(-1, ' ', false, json::error_handler_t::replace); }
+std::string text_of(const json& object) {
+  return object.dump(-1, ' ', false, json::error_handler_t::replace);
+}
 
 json values_json(const std::vector<Value>& values) {
   json list = json::array();
@@ -44,7 +46,8 @@ std::optional<double> seconds_of(const Evaluation& evaluation, std::string_view 
   double sum = 0;
   bool any = false;
   for (const auto& phase : evaluation.phases) {
-    const bool named = std::any_of(std::begin(phase_names), std::end(phase_names), [&](const auto& p) { return p.phase == phase.first; });
+    const bool named = std::any_of(std::begin(phase_names), std::end(phase_names),
+                                   [&](const auto& p) { return p.phase == phase.first; });
     if (named || !std::isfinite(phase.second)) continue;
     sum += phase.second;
     any = true;
@@ -73,8 +76,10 @@ json cache_entry(const Evaluation& evaluation, const Results& results) {
     const bool is_lost = !evaluation.ok();  // extras keep what a failure's entry cannot
     if (std::isfinite(quantity.value) && !is_lost) entry[name] = to_file(quantity.value, per_si);
     if (quantity.samples.empty()) continue;
-    if (name == "time") entry["times"] = samples_json(quantity.samples, per_si);
-    else if (!std::isfinite(quantity.value)) entry[name] = samples_json(quantity.samples, per_si);
+    if (name == "time")
+      entry["times"] = samples_json(quantity.samples, per_si);
+    else if (!std::isfinite(quantity.value))
+      entry[name] = samples_json(quantity.samples, per_si);
   }
   if (!evaluation.ok()) {
     const auto error = error_of_outcome(evaluation.outcome);
@@ -82,7 +87,8 @@ json cache_entry(const Evaluation& evaluation, const Results& results) {
     entry["__error__"] = error;
   }
   for (const PhaseName& phase : phase_names) {
-    if (const auto seconds = seconds_of(evaluation, phase.phase)) entry[std::string(phase.kernel_tuner)] = to_file(*seconds, 1e3);
+    if (const auto seconds = seconds_of(evaluation, phase.phase))
+      entry[std::string(phase.kernel_tuner)] = to_file(*seconds, 1e3);
   }
   if (!evaluation.timestamp.empty()) entry["timestamp"] = evaluation.timestamp;
   Places places;
@@ -96,32 +102,42 @@ json cache_entry(const Evaluation& evaluation, const Results& results) {
 std::vector<std::size_t> one_each(const Results& results, std::vector<std::string>& notes) {
   std::vector<std::size_t> indices = competing(results.evaluations);
   if (indices.size() < results.evaluations.size()) {
-    notes.push_back(fmt::format("a Kernel Tuner cache holds one result for each configuration: {} further measurements "
-                                "were left out",
-                                results.evaluations.size() - indices.size()));
+    notes.push_back(
+        fmt::format("a Kernel Tuner cache holds one result for each configuration: {} further measurements "
+                    "were left out",
+                    results.evaluations.size() - indices.size()));
   }
   return indices;
 }
 
 std::string_view invalidity_of(Outcome outcome) {
   switch (outcome) {
-    case Outcome::ok: return "correct";
+    case Outcome::ok:
+      return "correct";
     case Outcome::constraints:
-    case Outcome::resources: return "constraints";
-    case Outcome::compile: return "compile";
-    case Outcome::timeout: return "timeout";
-    case Outcome::correctness: return "correctness";
-    default: return "runtime";
+    case Outcome::resources:
+      return "constraints";
+    case Outcome::compile:
+      return "compile";
+    case Outcome::timeout:
+      return "timeout";
+    case Outcome::correctness:
+      return "correctness";
+    default:
+      return "runtime";
   }
 }
 
 Outcome outcome_back(Outcome outcome) {
   switch (outcome) {
-    case Outcome::resources: return Outcome::constraints;
+    case Outcome::resources:
+      return Outcome::constraints;
     case Outcome::crash:
     case Outcome::measurement:
-    case Outcome::lost_device: return Outcome::launch;
-    default: return outcome;
+    case Outcome::lost_device:
+      return Outcome::launch;
+    default:
+      return outcome;
   }
 }
 
@@ -171,7 +187,8 @@ json t4_result(const Evaluation& evaluation, const Results& results) {
 }
 
 bool tells_more_than_parameters(const JournalHeader& header) {
-  return !header.problem_hash.empty() || !header.board.empty() || !header.restrictions.empty() || !header.version.empty();
+  return !header.problem_hash.empty() || !header.board.empty() || !header.restrictions.empty() ||
+         !header.version.empty();
 }
 
 }  // namespace
@@ -185,11 +202,12 @@ void write_kernel_tuner(const Results& results, ByteSink& out, std::vector<std::
     values[header.parameter_names[i]] = values_json(header.parameter_values[i]);
   }
   const auto objectives = objective_names(results);
-  out.write(fmt::format("{{\n\"device_name\": {},\n\"kernel_name\": {},\n\"problem_size\": {},\n", text_of(header.device_name),
-                        text_of(header.problem_name), text_of(sizes)));
+  out.write(fmt::format("{{\n\"device_name\": {},\n\"kernel_name\": {},\n\"problem_size\": {},\n",
+                        text_of(header.device_name), text_of(header.problem_name), text_of(sizes)));
   // The cache itself has to come last: Kernel Tuner goes on with a file by cutting off its last two braces.
-  out.write(fmt::format("\"tune_params_keys\": {},\n\"tune_params\": {},\n\"objective\": {},\n", text_of(header.parameter_names),
-                        text_of(values), objectives.size() == 1 ? text_of(objectives.front()) : text_of(objectives)));
+  out.write(fmt::format("\"tune_params_keys\": {},\n\"tune_params\": {},\n\"objective\": {},\n",
+                        text_of(header.parameter_names), text_of(values),
+                        objectives.size() == 1 ? text_of(objectives.front()) : text_of(objectives)));
   if (tells_more_than_parameters(header)) {
     out.write(fmt::format("\"{}\": {},\n", extras_key, header_to_json(header).dump()));
   }
@@ -197,7 +215,8 @@ void write_kernel_tuner(const Results& results, ByteSink& out, std::vector<std::
   bool first = true;
   for (const std::size_t i : one_each(results, notes)) {
     const Evaluation& evaluation = results.evaluations[i];
-    out.write(fmt::format("{}\n{}: {}", first ? "" : ",", text_of(cache_key(evaluation)), text_of(cache_entry(evaluation, results))));
+    out.write(fmt::format("{}\n{}: {}", first ? "" : ",", text_of(cache_key(evaluation)),
+                          text_of(cache_entry(evaluation, results))));
     first = false;
   }
   out.write("}\n}\n");

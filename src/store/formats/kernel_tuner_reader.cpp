@@ -15,13 +15,15 @@ namespace dom = simdjson::dom;
 /// The time by which the first versions marked a failure.
 constexpr double failed_time = 1e20;
 
-std::string shown(std::string_view text) { return std::string(text.substr(0, 60)) + (text.size() > 60 ? "..." : ""); }
+std::string shown(std::string_view text) {
+  return std::string(text.substr(0, 60)) + (text.size() > 60 ? "..." : "");
+}
 
 }  // namespace
 
 UsageError KernelTunerReader::error(std::string_view key, std::string_view expected) const {
-  return UsageError(fmt::format("cannot read the Kernel Tuner cache '{}': key '{}' must be {}; correct the file", file_, key,
-                                expected));
+  return UsageError(fmt::format("cannot read the Kernel Tuner cache '{}': key '{}' must be {}; correct the file", file_,
+                                key, expected));
 }
 
 bool KernelTunerReader::take_header(std::string_view key, std::string_view json) {
@@ -29,7 +31,8 @@ bool KernelTunerReader::take_header(std::string_view key, std::string_view json)
     if (!apply_header(results_.header, json)) results_.notes.emplace_back("key 'wattune' is damaged; dropped");
     return true;
   }
-  static constexpr std::string_view known[] = {"device_name", "kernel_name", "problem_size", "tune_params_keys", "tune_params", "objective"};
+  static constexpr std::string_view known[] = {"device_name",      "kernel_name", "problem_size",
+                                               "tune_params_keys", "tune_params", "objective"};
   if (std::find(std::begin(known), std::end(known), key) == std::end(known)) return false;
   const auto root = parser_.parse(json);
   if (!root) throw error(key, "JSON");
@@ -57,7 +60,8 @@ bool KernelTunerReader::take_header(std::string_view key, std::string_view json)
     std::vector<std::string> names;
     for (const dom::element item : list) {
       if (item.get(text) != simdjson::SUCCESS) throw error(key, "a list of the parameters' names");
-      if (std::find(names.begin(), names.end(), text) != names.end()) throw error(key, "a list of names without repetition");
+      if (std::find(names.begin(), names.end(), text) != names.end())
+        throw error(key, "a list of names without repetition");
       names.emplace_back(text);
     }
     set_names(std::move(names));
@@ -65,7 +69,8 @@ bool KernelTunerReader::take_header(std::string_view key, std::string_view json)
     if (root->get(object) != simdjson::SUCCESS) throw error(key, "an object of the parameters' values");
     for (const auto field : object) {
       dom::array values;
-      if (field.value.get(values) != simdjson::SUCCESS) throw error(fmt::format("tune_params.{}", field.key), "a list of values");
+      if (field.value.get(values) != simdjson::SUCCESS)
+        throw error(fmt::format("tune_params.{}", field.key), "a list of values");
       auto& known_values = values_[std::string(field.key)];
       known_values.clear();
       for (const dom::element item : values) {
@@ -113,7 +118,8 @@ void KernelTunerReader::take_problem_size(const dom::element& element) {
 
 void KernelTunerReader::read_cache(JsonStream& stream) {
   if (!stream.take('{')) throw error("cache", "an object of entries");
-  if (results_.header.parameter_names.empty()) throw error("tune_params_keys", "a list of the parameters' names, before 'cache'");
+  if (results_.header.parameter_names.empty())
+    throw error("tune_params_keys", "a list of the parameters' names, before 'cache'");
   has_cache_ = true;
   read_members(stream, true, results_.notes,
                [this](const std::string& key, std::string_view text) { return take_entry(key, text); });
@@ -231,7 +237,8 @@ bool KernelTunerReader::complete_configuration(Evaluation& evaluation, const std
     if (seen_[i]) continue;
     const auto known = values_.find(names[i]);
     if (known == values_.end()) return false;
-    const auto value = std::find_if(known->second.begin(), known->second.end(), [&](const Value& v) { return v.str() == text; });
+    const auto value =
+        std::find_if(known->second.begin(), known->second.end(), [&](const Value& v) { return v.str() == text; });
     if (value == known->second.end()) return false;
     evaluation.configuration[i] = *value;
   }

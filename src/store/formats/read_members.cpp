@@ -26,7 +26,8 @@ void read_members(JsonStream& stream, bool keyed, std::vector<std::string>& note
     if (stream.take(keyed ? '}' : ']')) break;
     if (stream.at_end()) {
       notes.emplace_back(
-          "the file is not closed, as a run leaves it that was cut off or is still going on; nothing of it was dropped");
+          "the file is not closed, as a run leaves it that was cut off or is still going on; nothing of it was "
+          "dropped");
       break;
     }
     stream.mark();

@@ -22,7 +22,8 @@ using nlohmann::json;
 namespace dom = simdjson::dom;
 
 bool starts_with_any(std::string_view name, std::initializer_list<std::string_view> prefixes) {
-  return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view p) { return name.substr(0, p.size()) == p; });
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](std::string_view p) { return name.substr(0, p.size()) == p; });
 }
 
 /// What follows from a quantity's single measurements: their number and the standard error of their mean.
@@ -37,7 +38,9 @@ void derive(const std::vector<double>& samples, double& standard_error, std::int
   standard_error = std::sqrt(squares / (count - 1) / count);
 }
 
-bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+bool same(double a, double b) {
+  return a == b || (std::isnan(a) && std::isnan(b));
+}
 
 /// What a quantity is beyond value, unit by its name, and samples of the time.
 json quantity_extras(const std::string& name, const Quantity& quantity, const Places& places, bool value_is_lost) {
@@ -51,7 +54,8 @@ json quantity_extras(const std::string& name, const Quantity& quantity, const Pl
   if (quantity.n != n) object["n"] = quantity.n;
   if (!quantity.flags.empty()) object["flags"] = quantity.flags;
   if (!places.units && quantity.unit != file_unit(name).si) object["unit"] = quantity.unit;
-  if (name != "time" && !quantity.samples.empty() && std::isfinite(quantity.value)) object["samples"] = quantity.samples;
+  if (name != "time" && !quantity.samples.empty() && std::isfinite(quantity.value))
+    object["samples"] = quantity.samples;
   const double per_si = file_unit(name).per_si;
   const bool is_exact = to_si(to_file(quantity.value, per_si), per_si) == quantity.value;
   if ((value_is_lost || !is_exact) && std::isfinite(quantity.value)) object["value"] = quantity.value;
@@ -127,13 +131,33 @@ std::optional<UnitScale> unit_scale(std::string_view unit) {
     UnitScale scale;
   };
   static constexpr std::array<Named, 27> units = {{
-      {"s", {1, "s"}},           {"seconds", {1, "s"}},     {"second", {1, "s"}},       {"ms", {1e-3, "s"}},
-      {"milliseconds", {1e-3, "s"}}, {"miliseconds", {1e-3, "s"}}, {"millisecond", {1e-3, "s"}}, {"us", {1e-6, "s"}},
-      {"microseconds", {1e-6, "s"}}, {"ns", {1e-9, "s"}},   {"nanoseconds", {1e-9, "s"}}, {"J", {1, "J"}},
-      {"joule", {1, "J"}},       {"joules", {1, "J"}},      {"mJ", {1e-3, "J"}},        {"kJ", {1e3, "J"}},
-      {"W", {1, "W"}},           {"watt", {1, "W"}},        {"watts", {1, "W"}},        {"mW", {1e-3, "W"}},
-      {"kW", {1e3, "W"}},        {"Hz", {1, "Hz"}},         {"kHz", {1e3, "Hz"}},       {"MHz", {1e6, "Hz"}},
-      {"GHz", {1e9, "Hz"}},      {"degC", {1, "degC"}},     {"C", {1, "degC"}},
+      {"s", {1, "s"}},
+      {"seconds", {1, "s"}},
+      {"second", {1, "s"}},
+      {"ms", {1e-3, "s"}},
+      {"milliseconds", {1e-3, "s"}},
+      {"miliseconds", {1e-3, "s"}},
+      {"millisecond", {1e-3, "s"}},
+      {"us", {1e-6, "s"}},
+      {"microseconds", {1e-6, "s"}},
+      {"ns", {1e-9, "s"}},
+      {"nanoseconds", {1e-9, "s"}},
+      {"J", {1, "J"}},
+      {"joule", {1, "J"}},
+      {"joules", {1, "J"}},
+      {"mJ", {1e-3, "J"}},
+      {"kJ", {1e3, "J"}},
+      {"W", {1, "W"}},
+      {"watt", {1, "W"}},
+      {"watts", {1, "W"}},
+      {"mW", {1e-3, "W"}},
+      {"kW", {1e3, "W"}},
+      {"Hz", {1, "Hz"}},
+      {"kHz", {1e3, "Hz"}},
+      {"MHz", {1e6, "Hz"}},
+      {"GHz", {1e9, "Hz"}},
+      {"degC", {1, "degC"}},
+      {"C", {1, "degC"}},
   }};
   const auto found = std::find_if(units.begin(), units.end(), [&](const Named& named) { return named.name == unit; });
   if (found == units.end()) return std::nullopt;
@@ -214,7 +238,8 @@ void apply_extras(Evaluation& evaluation, const dom::element& extras) {
       dom::object quantity;
       const std::string name(member.key);
       if (field.key == "phases" && member.value.get(seconds) == simdjson::SUCCESS) evaluation.phases[name] = seconds;
-      if (field.key == "resources" && member.value.get(amount) == simdjson::SUCCESS) evaluation.resources[name] = amount;
+      if (field.key == "resources" && member.value.get(amount) == simdjson::SUCCESS)
+        evaluation.resources[name] = amount;
       if (field.key == "quantities" && member.value.get(quantity) == simdjson::SUCCESS) {
         apply_quantity(evaluation.quantities[name], quantity);
       }
@@ -222,7 +247,9 @@ void apply_extras(Evaluation& evaluation, const dom::element& extras) {
   }
 }
 
-json header_to_json(const JournalHeader& header) { return json::parse(header_line(header)); }
+json header_to_json(const JournalHeader& header) {
+  return json::parse(header_line(header));
+}
 
 bool apply_header(JournalHeader& header, std::string_view text) {
   try {
@@ -258,8 +285,10 @@ std::optional<dom::element> LenientParser::parse(std::string_view text) {
   bool in_string = false;
   for (std::size_t i = 0; i < repaired_.size(); ++i) {
     if (in_string) {
-      if (repaired_[i] == '\\') ++i;
-      else if (repaired_[i] == '"') in_string = false;
+      if (repaired_[i] == '\\')
+        ++i;
+      else if (repaired_[i] == '"')
+        in_string = false;
       continue;
     }
     if (repaired_[i] == '"') in_string = true;
@@ -279,11 +308,16 @@ std::optional<dom::element> LenientParser::parse(std::string_view text) {
 
 std::optional<Value> value_of(const dom::element& element) {
   switch (element.type()) {
-    case dom::element_type::BOOL: return Value(bool(element));
-    case dom::element_type::INT64: return Value(std::int64_t(element));
-    case dom::element_type::UINT64: return Value(double(std::uint64_t(element)));
-    case dom::element_type::DOUBLE: return Value(double(element));
-    case dom::element_type::STRING: return Value(std::string(std::string_view(element)));
+    case dom::element_type::BOOL:
+      return Value(bool(element));
+    case dom::element_type::INT64:
+      return Value(std::int64_t(element));
+    case dom::element_type::UINT64:
+      return Value(double(std::uint64_t(element)));
+    case dom::element_type::DOUBLE:
+      return Value(double(element));
+    case dom::element_type::STRING:
+      return Value(std::string(std::string_view(element)));
     case dom::element_type::ARRAY: {
       Value::List list;
       for (const dom::element item : dom::array(element)) {
@@ -293,7 +327,8 @@ std::optional<Value> value_of(const dom::element& element) {
       }
       return Value(std::move(list));
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 

@@ -2,9 +2,10 @@
 // What the formats have in common: units, names of failures, and an object under which the JSON formats keep what they
 // have no place for.
 
+#include <simdjson.h>
+
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
-#include <simdjson.h>
 #include <string>
 #include <string_view>
 
@@ -42,8 +43,8 @@ inline constexpr const char* extras_key = "wattune";
 
 /// What a format keeps of an evaluation in places of its own.
 struct Places {
-  bool units = false;          ///< of quantities
-  Outcome outcome_back;        ///< as which the outcome would be read back
+  bool units = false;    ///< of quantities
+  Outcome outcome_back;  ///< as which the outcome would be read back
   bool message = false;
 };
 /// The rest of it; an empty object where nothing is left.

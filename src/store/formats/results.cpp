@@ -76,18 +76,21 @@ void read_json_results(ByteSource& source, const std::filesystem::path& file, Re
     stream.comma();
   }
   if (!is_cache && !is_t4) {
-    throw UsageError(fmt::format("cannot read the results '{}': it is JSON, but no journal, no Kernel Tuner cache (there is no key "
-                                 "'tune_params_keys') and no T4 (there is no key 'results')",
-                                 file.string()));
+    throw UsageError(
+        fmt::format("cannot read the results '{}': it is JSON, but no journal, no Kernel Tuner cache (there is no key "
+                    "'tune_params_keys') and no T4 (there is no key 'results')",
+                    file.string()));
   }
   results.format = is_cache ? ResultFormat::kernel_tuner : ResultFormat::t4;
-  if (is_cache) cache.finish();
-  else t4.finish();
+  if (is_cache)
+    cache.finish();
+  else
+    t4.finish();
 }
 
 constexpr std::pair<std::string_view, std::string_view> other_names[] = {
-    {"energy", "nvml_energy"}, {"energy", "ps_energy"},    {"energy", "pmt_energy"},  {"energy", "tegra_energy"},
-    {"power", "nvml_power"},   {"power", "ps_power"},      {"power", "pmt_power"},    {"power", "tegra_power"},
+    {"energy", "nvml_energy"}, {"energy", "ps_energy"},     {"energy", "pmt_energy"}, {"energy", "tegra_energy"},
+    {"power", "nvml_power"},   {"power", "ps_power"},       {"power", "pmt_power"},   {"power", "tegra_power"},
     {"sm_clock", "core_freq"}, {"memory_clock", "mem_freq"}};
 
 /// What is better, where the name of a quantity tells.
@@ -105,16 +108,26 @@ std::optional<Direction> usual_direction(const std::string& name) {
 std::string_view outcome_words(Outcome outcome, std::size_t count) {
   const bool one = count == 1;
   switch (outcome) {
-    case Outcome::ok: return "without it";
-    case Outcome::constraints: return one ? "restriction violated" : "restrictions violated";
-    case Outcome::compile: return one ? "compile error" : "compile errors";
-    case Outcome::resources: return "beyond the device's resources";
-    case Outcome::launch: return one ? "failed launch" : "failed launches";
-    case Outcome::timeout: return one ? "timeout" : "timeouts";
-    case Outcome::crash: return one ? "crash" : "crashes";
-    case Outcome::correctness: return one ? "wrong answer" : "wrong answers";
-    case Outcome::measurement: return "not measured";
-    case Outcome::lost_device: return one ? "lost device" : "lost devices";
+    case Outcome::ok:
+      return "without it";
+    case Outcome::constraints:
+      return one ? "restriction violated" : "restrictions violated";
+    case Outcome::compile:
+      return one ? "compile error" : "compile errors";
+    case Outcome::resources:
+      return "beyond the device's resources";
+    case Outcome::launch:
+      return one ? "failed launch" : "failed launches";
+    case Outcome::timeout:
+      return one ? "timeout" : "timeouts";
+    case Outcome::crash:
+      return one ? "crash" : "crashes";
+    case Outcome::correctness:
+      return one ? "wrong answer" : "wrong answers";
+    case Outcome::measurement:
+      return "not measured";
+    case Outcome::lost_device:
+      return one ? "lost device" : "lost devices";
   }
   return to_string(outcome);
 }
@@ -122,7 +135,9 @@ std::string_view outcome_words(Outcome outcome, std::size_t count) {
 }  // namespace
 
 std::string_view to_string(ResultFormat format) {
-  return std::find_if(std::begin(format_names), std::end(format_names), [&](const auto& n) { return n.format == format; })->name;
+  return std::find_if(std::begin(format_names), std::end(format_names),
+                      [&](const auto& n) { return n.format == format; })
+      ->name;
 }
 
 ResultFormat result_format_from(std::string_view text) {
@@ -145,7 +160,8 @@ Results read_results(ByteSource& source, const std::filesystem::path& file) {
   }
   beginning.resize(length);
   const std::size_t first = beginning.find_first_not_of(" \t\r\n");
-  if (first == std::string::npos) throw UsageError(fmt::format("cannot read the results '{}': the file is empty", file.string()));
+  if (first == std::string::npos)
+    throw UsageError(fmt::format("cannot read the results '{}': the file is empty", file.string()));
   const bool is_json = beginning[first] == '{';
   const std::string_view line = std::string_view(beginning).substr(first, beginning.find('\n', first) - first);
   const bool is_journal = is_json && line.find("\"wattune_journal\"") < 64;
@@ -176,9 +192,10 @@ ResultFormat format_for(const std::filesystem::path& file) {
   }
   if (name == "t4.json" || name == "T4.json") return ResultFormat::t4;
   if (name.ends_with(".json")) return ResultFormat::kernel_tuner;
-  throw UsageError(fmt::format("the name '{}' tells no format; use .jsonl (journal), .json (Kernel Tuner cache), .t4.json or .csv, or "
-                               "give --to journal, kernel-tuner, t4 or csv",
-                               file.string()));
+  throw UsageError(fmt::format(
+      "the name '{}' tells no format; use .jsonl (journal), .json (Kernel Tuner cache), .t4.json or .csv, or "
+      "give --to journal, kernel-tuner, t4 or csv",
+      file.string()));
 }
 
 std::vector<std::string> write_results(const Results& results, const std::filesystem::path& file, ResultFormat format) {
@@ -191,7 +208,9 @@ std::vector<std::string> write_results(const Results& results, const std::filesy
 std::vector<std::string> write_results(const Results& results, ByteSink& out, ResultFormat format) {
   std::vector<std::string> notes;
   switch (format) {
-    case ResultFormat::journal: write_journal(results, out); break;
+    case ResultFormat::journal:
+      write_journal(results, out);
+      break;
     case ResultFormat::kernel_tuner: {
       // There is place for one evaluation of a configuration: not any trial, but the means.
       Results means = results;
@@ -199,8 +218,12 @@ std::vector<std::string> write_results(const Results& results, ByteSink& out, Re
       write_kernel_tuner(means, out, notes);
       break;
     }
-    case ResultFormat::t4: write_t4(results, out); break;
-    case ResultFormat::csv: write_csv(results, out, notes); break;
+    case ResultFormat::t4:
+      write_t4(results, out);
+      break;
+    case ResultFormat::csv:
+      write_csv(results, out, notes);
+      break;
   }
   return notes;
 }
@@ -237,9 +260,11 @@ std::string quantity_named(const Results& results, const std::string& name) {
     if (name == ours && has(theirs)) return std::string(theirs);
   }
   const std::string prefix = results.file.empty() ? "" : results.file + ": ";
-  const bool is_there = std::ranges::any_of(results.evaluations, [&](const Evaluation& e) { return e.quantities.contains(name); });
+  const bool is_there =
+      std::ranges::any_of(results.evaluations, [&](const Evaluation& e) { return e.quantities.contains(name); });
   if (names.empty() || is_there) throw UsageError(prefix + why_none_has(results, name));
-  throw UsageError(fmt::format("{}'{}' is not recorded in these results; there are: {}", prefix, name, fmt::join(names, ", ")));
+  throw UsageError(
+      fmt::format("{}'{}' is not recorded in these results; there are: {}", prefix, name, fmt::join(names, ", ")));
 }
 
 std::vector<Objective> objectives_of(const Results& results, const std::vector<std::string>& minimize,
@@ -252,9 +277,10 @@ std::vector<Objective> objectives_of(const Results& results, const std::vector<s
     const std::string name = quantity_named(results, recorded);
     const auto direction = usual_direction(name);
     if (!direction) {
-      throw UsageError(fmt::format("these results were tuned for '{0}'; say whether less or more of it is better: --minimize '{0}' or "
-                                   "--maximize '{0}'",
-                                   name));
+      throw UsageError(fmt::format(
+          "these results were tuned for '{0}'; say whether less or more of it is better: --minimize '{0}' or "
+          "--maximize '{0}'",
+          name));
     }
     objectives.push_back({name, *direction});
   }

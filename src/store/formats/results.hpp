@@ -50,12 +50,12 @@ std::vector<std::string> write_results(const Results& results, const std::filesy
 std::vector<std::string> write_results(const Results& results, ByteSink& out, ResultFormat format);
 
 /// The quantity that is meant by a name: itself where it is recorded, else what other programs call it (energy:
-/// nvml_energy, ps_energy, ...; power; sm_clock: core_freq; memory_clock: mem_freq). @throws UsageError that names the file and
-/// lists what is recorded, or says why nothing is.
+/// nvml_energy, ps_energy, ...; power; sm_clock: core_freq; memory_clock: mem_freq). @throws UsageError that names the
+/// file and lists what is recorded, or says why nothing is.
 std::string quantity_named(const Results& results, const std::string& name);
 
-/// Why nothing can be chosen by a quantity, of results in which no configuration has a finite value of it: "none of its 512
-/// configurations has a valid energy (500 compile errors, 12 wrong answers)".
+/// Why nothing can be chosen by a quantity, of results in which no configuration has a finite value of it: "none of its
+/// 512 configurations has a valid energy (500 compile errors, 12 wrong answers)".
 std::string why_none_has(const Results& results, const std::string& quantity);
 
 /// Names of the quantities that some successful evaluation has, sorted.

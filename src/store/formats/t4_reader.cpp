@@ -16,9 +16,9 @@ struct Invalidity {
   std::string_view name;
   Outcome outcome;
 };
-constexpr Invalidity invalidities[] = {{"correct", Outcome::ok},          {"timeout", Outcome::timeout},
-                                       {"compile", Outcome::compile},     {"runtime", Outcome::launch},
-                                       {"correctness", Outcome::correctness}, {"constraints", Outcome::constraints}};
+constexpr Invalidity invalidities[] = {
+    {"correct", Outcome::ok},     {"timeout", Outcome::timeout},         {"compile", Outcome::compile},
+    {"runtime", Outcome::launch}, {"correctness", Outcome::correctness}, {"constraints", Outcome::constraints}};
 
 std::optional<Outcome> outcome_of_invalidity(std::string_view name) {
   for (const auto& invalidity : invalidities) {
@@ -28,10 +28,13 @@ std::optional<Outcome> outcome_of_invalidity(std::string_view name) {
 }
 
 /// Other spellings of the schema's times.
-constexpr std::pair<std::string_view, std::string_view> spellings[] = {
-    {"compilation", "compilation_time"}, {"validation_time", "validation"}, {"verification", "validation"},
-    {"benchmark_time", "benchmark"},     {"framework_time", "framework"},   {"strategy", "search_algorithm"},
-    {"search_algorithm_time", "search_algorithm"}};
+constexpr std::pair<std::string_view, std::string_view> spellings[] = {{"compilation", "compilation_time"},
+                                                                       {"validation_time", "validation"},
+                                                                       {"verification", "validation"},
+                                                                       {"benchmark_time", "benchmark"},
+                                                                       {"framework_time", "framework"},
+                                                                       {"strategy", "search_algorithm"},
+                                                                       {"search_algorithm_time", "search_algorithm"}};
 
 }  // namespace
 
@@ -68,7 +71,8 @@ void T4Reader::read_results(JsonStream& stream) {
     results_.notes.emplace_back("key 'results' is no list; dropped");
     return;
   }
-  read_members(stream, false, results_.notes, [this](const std::string&, std::string_view text) { return take_result(text); });
+  read_members(stream, false, results_.notes,
+               [this](const std::string&, std::string_view text) { return take_result(text); });
 }
 
 bool T4Reader::take_result(std::string_view json) {

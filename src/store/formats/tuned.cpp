@@ -27,23 +27,30 @@ struct Architecture {
 };
 // The first that occurs counts: "RTX 4000 Ada" is no "RTX 4000" (Turing), "RTX A4000" has the A.
 constexpr std::array<Architecture, 45> architectures = {{
-    {"B200", "Blackwell"},     {"B100", "Blackwell"},    {"GB10", "Blackwell"},    {"RTX 50", "Blackwell"},  {"RTX PRO", "Blackwell"},
-    {"Blackwell", "Blackwell"}, {"H100", "Hopper"},      {"H200", "Hopper"},       {"H800", "Hopper"},       {"H20", "Hopper"},
-    {"GH200", "Hopper"},       {" Ada", "Ada"},          {"RTX 40", "Ada"},        {"L40", "Ada"},           {"L4", "Ada"},
-    {"L20", "Ada"},            {"A100", "Ampere"},       {"A800", "Ampere"},       {"A30", "Ampere"},        {"A40", "Ampere"},
-    {"A10", "Ampere"},         {"A16", "Ampere"},        {"RTX 30", "Ampere"},     {"RTX A", "Ampere"},      {"Orin", "Ampere"},
-    {"V100", "Volta"},         {"TITAN V", "Volta"},     {"Xavier", "Volta"},      {"T4", "Turing"},         {"RTX 20", "Turing"},
-    {"TITAN RTX", "Turing"},   {"GTX 16", "Turing"},     {"Quadro RTX", "Turing"}, {"P100", "Pascal"},       {"GTX 10", "Pascal"},
-    {"P40", "Pascal"},         {"MI300", "CDNA3"},       {"MI325", "CDNA3"},       {"MI250", "CDNA2"},       {"MI210", "CDNA2"},
-    {"MI100", "CDNA"},         {"RX 79", "RDNA3"},       {"RX 78", "RDNA3"},       {"W7800", "RDNA3"},       {"W6600", "RDNA2"},
+    {"B200", "Blackwell"},   {"B100", "Blackwell"},    {"GB10", "Blackwell"},
+    {"RTX 50", "Blackwell"}, {"RTX PRO", "Blackwell"}, {"Blackwell", "Blackwell"},
+    {"H100", "Hopper"},      {"H200", "Hopper"},       {"H800", "Hopper"},
+    {"H20", "Hopper"},       {"GH200", "Hopper"},      {" Ada", "Ada"},
+    {"RTX 40", "Ada"},       {"L40", "Ada"},           {"L4", "Ada"},
+    {"L20", "Ada"},          {"A100", "Ampere"},       {"A800", "Ampere"},
+    {"A30", "Ampere"},       {"A40", "Ampere"},        {"A10", "Ampere"},
+    {"A16", "Ampere"},       {"RTX 30", "Ampere"},     {"RTX A", "Ampere"},
+    {"Orin", "Ampere"},      {"V100", "Volta"},        {"TITAN V", "Volta"},
+    {"Xavier", "Volta"},     {"T4", "Turing"},         {"RTX 20", "Turing"},
+    {"TITAN RTX", "Turing"}, {"GTX 16", "Turing"},     {"Quadro RTX", "Turing"},
+    {"P100", "Pascal"},      {"GTX 10", "Pascal"},     {"P40", "Pascal"},
+    {"MI300", "CDNA3"},      {"MI325", "CDNA3"},       {"MI250", "CDNA2"},
+    {"MI210", "CDNA2"},      {"MI100", "CDNA"},        {"RX 79", "RDNA3"},
+    {"RX 78", "RDNA3"},      {"W7800", "RDNA3"},       {"W6600", "RDNA2"},
 }};
 
 /// A name that C++ takes.
 std::string identifier(std::string_view name) {
-  static constexpr std::string_view keywords[] = {"int", "float", "double", "bool", "char", "short", "long", "class", "struct", "default",
-                                                  "switch", "case", "for", "do", "if", "else", "while", "new", "delete", "this", "auto",
-                                                  "register", "union", "enum", "const", "static", "inline", "and", "or", "not", "xor",
-                                                  "try", "goto", "void", "unsigned", "signed", "template", "using", "namespace"};
+  static constexpr std::string_view keywords[] = {
+      "int",    "float",    "double", "bool", "char",     "short",  "long",     "class", "struct",   "default",
+      "switch", "case",     "for",    "do",   "if",       "else",   "while",    "new",   "delete",   "this",
+      "auto",   "register", "union",  "enum", "const",    "static", "inline",   "and",   "or",       "not",
+      "xor",    "try",      "goto",   "void", "unsigned", "signed", "template", "using", "namespace"};
   std::string result;
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) result = '_';
   for (const char c : name) {
@@ -59,9 +66,12 @@ std::string literal(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') result += std::string("\\") + c;
-    else if (byte < 0x20 || byte == 0x7f || c == '?') result += fmt::format("\\{:03o}", byte);
-    else result += c;
+    if (c == '"' || c == '\\')
+      result += std::string("\\") + c;
+    else if (byte < 0x20 || byte == 0x7f || c == '?')
+      result += fmt::format("\\{:03o}", byte);
+    else
+      result += c;
   }
   return result + '"';
 }
@@ -79,8 +89,9 @@ std::string_view type_of(std::span<const Tuned* const> entries, std::size_t para
   for (const Tuned* entry : entries) {
     const Value& value = entry->configuration[parameter];
     if (value.is_list()) {
-      throw UsageError(fmt::format("parameter '{}' of '{}' takes lists, which a header of constants cannot hold; export JSON",
-                                   entry->parameter_names[parameter], entry->problem));
+      throw UsageError(
+          fmt::format("parameter '{}' of '{}' takes lists, which a header of constants cannot hold; export JSON",
+                      entry->parameter_names[parameter], entry->problem));
     }
     boolean = boolean && value.is_bool();
     integer = integer && (value.is_int() || value.is_bool());
@@ -97,7 +108,8 @@ std::string constant(const Value& value, std::string_view type) {
   return number == INT64_MIN ? "INT64_MIN" : fmt::format("{}", number);
 }
 
-constexpr std::string_view header_top = R"(// The best configurations found by wattune, by device and problem size. Written by `wattune export --header`.
+constexpr std::string_view header_top =
+    R"(// The best configurations found by wattune, by device and problem size. Written by `wattune export --header`.
 #pragma once
 
 #include <array>
@@ -144,8 +156,8 @@ constexpr Found find(std::string_view device, const Size& size, std::string_view
 
 std::string header_namespace(std::span<const Tuned* const> entries) {
   const Tuned& first = *entries.front();
-  std::string text = fmt::format("\n/// {}\nnamespace wattune_tuned::{} {{\n\nstruct Configuration {{\n", comment(first.problem),
-                                 identifier(first.problem));
+  std::string text = fmt::format("\n/// {}\nnamespace wattune_tuned::{} {{\n\nstruct Configuration {{\n",
+                                 comment(first.problem), identifier(first.problem));
   std::vector<std::string_view> types;
   for (std::size_t i = 0; i < first.parameter_names.size(); ++i) {
     types.push_back(type_of(entries, i));
@@ -153,8 +165,10 @@ std::string header_namespace(std::span<const Tuned* const> entries) {
   }
   const std::size_t dimensions = std::max<std::size_t>(1, first.problem_size.size());
   text += fmt::format("}};\n\nusing Size = std::array<std::int64_t, {}>;\n\n", dimensions);
-  text += "struct Entry {\n  std::string_view device;        ///< model\n  std::string_view architecture;  ///< empty: not known\n"
-          "  Size size;                      ///< of the problem; zeros: not known\n  Configuration configuration;\n};\n\n";
+  text +=
+      "struct Entry {\n  std::string_view device;        ///< model\n  std::string_view architecture;  ///< empty: not "
+      "known\n"
+      "  Size size;                      ///< of the problem; zeros: not known\n  Configuration configuration;\n};\n\n";
   text += "inline constexpr Entry entries[] = {\n";
   for (const Tuned* entry : entries) {
     std::string sizes;
@@ -168,7 +182,8 @@ std::string header_namespace(std::span<const Tuned* const> entries) {
     const auto value = entry->quantities.find(entry->objective.name);
     const bool has_value = value != entry->quantities.end();
     text += fmt::format("    // {} {}{}\n    {{{}, {}, {{{{{}}}}}, {{{}}}}},\n",
-                        entry->objective.direction == Direction::minimize ? "least" : "most", comment(entry->objective.name),
+                        entry->objective.direction == Direction::minimize ? "least" : "most",
+                        comment(entry->objective.name),
                         has_value ? fmt::format(": {} {}", value->second.value, comment(value->second.unit)) : "",
                         literal(entry->device), literal(architecture_of(entry->device)), sizes, values);
   }
@@ -193,13 +208,15 @@ Tuned tuned_from_json(const json& object) {
   tuned.problem_size = object.at("problem_size").get<std::vector<std::int64_t>>();
   tuned.objective.name = object.at("objective").get<std::string>();
   const auto direction = object.at("direction").get<std::string>();
-  if (direction != "minimize" && direction != "maximize") throw UsageError("key 'direction' must be minimize or maximize");
+  if (direction != "minimize" && direction != "maximize")
+    throw UsageError("key 'direction' must be minimize or maximize");
   tuned.objective.direction = direction == "minimize" ? Direction::minimize : Direction::maximize;
   for (const auto& parameter : object.at("parameters")) {
     tuned.parameter_names.push_back(parameter.get<std::string>());
     tuned.configuration.push_back(value_from_json(object.at("configuration").at(tuned.parameter_names.back())));
   }
-  for (const auto& [name, quantity] : object.at("quantities").items()) tuned.quantities[name] = quantity_from_json(quantity);
+  for (const auto& [name, quantity] : object.at("quantities").items())
+    tuned.quantities[name] = quantity_from_json(quantity);
   return tuned;
 }
 
@@ -210,7 +227,7 @@ std::optional<Tuned> best_of(const Results& results, const Objective& objective)
   if (!index) return std::nullopt;
   const Evaluation& evaluation = results.evaluations[*index];
   const JournalHeader& header = results.header;
-  Tuned tuned{header.problem_name, header.device_name,       header.problem_size,   objective,
+  Tuned tuned{header.problem_name,    header.device_name,       header.problem_size,  objective,
               header.parameter_names, evaluation.configuration, evaluation.quantities};
   for (auto& [name, quantity] : tuned.quantities) quantity.samples.clear();
   return tuned;
@@ -220,7 +237,8 @@ json to_json(std::span<const Tuned> tuned) {
   json entries = json::array();
   for (const Tuned& entry : tuned) {
     json configuration = json::object();
-    for (std::size_t i = 0; i < entry.parameter_names.size(); ++i) configuration[entry.parameter_names[i]] = to_json(entry.configuration[i]);
+    for (std::size_t i = 0; i < entry.parameter_names.size(); ++i)
+      configuration[entry.parameter_names[i]] = to_json(entry.configuration[i]);
     json quantities = json::object();
     for (const auto& [name, quantity] : entry.quantities) quantities[name] = to_json(quantity);
     entries.push_back({{"problem", entry.problem},
@@ -239,7 +257,8 @@ json to_json(std::span<const Tuned> tuned) {
 std::vector<Tuned> read_tuned(const std::filesystem::path& file) {
   const json root = json::parse(read_file(file, "the tuned configurations"), nullptr, false);
   const auto fail = [&](const std::string& what) {
-    return UsageError(fmt::format("cannot read the tuned configurations '{}': {}; write them anew with 'wattune export'", file.string(), what));
+    return UsageError(fmt::format(
+        "cannot read the tuned configurations '{}': {}; write them anew with 'wattune export'", file.string(), what));
   };
   if (!root.is_object() || !root.contains(format_key)) throw fail(fmt::format("there is no key '{}'", format_key));
   if (root[format_key] != known_format) throw fail(fmt::format("format {} is not known", root[format_key].dump()));
@@ -266,8 +285,9 @@ std::string tuned_header(std::span<const Tuned> tuned) {
     }
     const Tuned& first = *group->front();
     if (first.parameter_names != entry.parameter_names || first.problem_size.size() != entry.problem_size.size()) {
-      throw UsageError(fmt::format("results of '{}' have different parameters or dimensions of the problem; export them one by one",
-                                   entry.problem));
+      throw UsageError(
+          fmt::format("results of '{}' have different parameters or dimensions of the problem; export them one by one",
+                      entry.problem));
     }
     group->push_back(&entry);
   }
@@ -282,15 +302,18 @@ std::string_view architecture_of(std::string_view device) {
     // "A100" is not part of "RTXA1000": what stands before a part is no letter and no digit.
     if (at == std::string_view::npos) continue;
     const char before = at == 0 ? ' ' : device[at - 1];
-    const bool apart = architecture.part.front() == ' ' || !((before >= 'A' && before <= 'Z') || (before >= 'a' && before <= 'z') ||
-                                                             (before >= '0' && before <= '9'));
+    const bool apart =
+        architecture.part.front() == ' ' ||
+        !((before >= 'A' && before <= 'Z') || (before >= 'a' && before <= 'z') || (before >= '0' && before <= '9'));
     if (apart) return architecture.name;
   }
   return {};
 }
 
 std::string_view to_string(DeviceMatch match) {
-  return match == DeviceMatch::model ? "same model" : match == DeviceMatch::architecture ? "same architecture" : "another device";
+  return match == DeviceMatch::model          ? "same model"
+         : match == DeviceMatch::architecture ? "same architecture"
+                                              : "another device";
 }
 
 std::string_view to_string(SizeMatch match) {
@@ -304,8 +327,10 @@ std::optional<TunedMatch> find_tuned(std::span<const Tuned> tuned, std::string_v
   const auto rank = [](const TunedMatch& match) { return std::tuple(match.device, match.size, match.size_distance); };
   for (const Tuned& entry : tuned) {
     TunedMatch match{&entry};
-    if (entry.device == device) match.device = DeviceMatch::model;
-    else if (!architecture.empty() && architecture_of(entry.device) == architecture) match.device = DeviceMatch::architecture;
+    if (entry.device == device)
+      match.device = DeviceMatch::model;
+    else if (!architecture.empty() && architecture_of(entry.device) == architecture)
+      match.device = DeviceMatch::architecture;
     if (!problem_size.empty() && problem_size.size() == entry.problem_size.size()) {
       match.size_distance = distance(problem_size, entry.problem_size);
       match.size = std::ranges::equal(problem_size, entry.problem_size) ? SizeMatch::exact : SizeMatch::nearest;

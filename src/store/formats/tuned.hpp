@@ -55,8 +55,8 @@ struct TunedMatch {
   double size_distance = 0;  ///< sum of |ln(size / tuned size)| over the dimensions
 };
 
-/// The entry that serves best for a device and problem size: the same model with the same size, then the same model with
-/// the nearest size, then the same architecture likewise, then any device. Nothing where there is no entry.
+/// The entry that serves best for a device and problem size: the same model with the same size, then the same model
+/// with the nearest size, then the same architecture likewise, then any device. Nothing where there is no entry.
 std::optional<TunedMatch> find_tuned(std::span<const Tuned> tuned, std::string_view device,
                                      std::span<const std::int64_t> problem_size);
 

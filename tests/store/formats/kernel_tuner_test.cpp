@@ -51,7 +51,8 @@ TEST_F(KernelTunerCache, FailuresOfAllVersionsAreOutcomesWithoutATime) {
   const Results results = parse(small_cache);
   std::vector<Outcome> outcomes;
   for (const auto& evaluation : results.evaluations) outcomes.push_back(evaluation.outcome);
-  EXPECT_THAT(outcomes, ElementsAre(Outcome::ok, Outcome::launch, Outcome::compile, Outcome::measurement, Outcome::constraints, Outcome::ok));
+  EXPECT_THAT(outcomes, ElementsAre(Outcome::ok, Outcome::launch, Outcome::compile, Outcome::measurement,
+                                    Outcome::constraints, Outcome::ok));
   for (std::size_t i = 1; i < 6; ++i) EXPECT_FALSE(results.evaluations[i].quantities.contains("time")) << i;
 }
 
@@ -130,7 +131,8 @@ TEST_F(KernelTunerCache, KeepsItsResultsWhenWrittenAndReadAgain) {
   const Results again = through(results, ResultFormat::kernel_tuner);
   ASSERT_EQ(again.evaluations.size(), results.evaluations.size());
   for (std::size_t i = 0; i < results.evaluations.size(); ++i) {
-    EXPECT_EQ(to_json(again.evaluations[i], again.header.parameter_names), to_json(results.evaluations[i], results.header.parameter_names));
+    EXPECT_EQ(to_json(again.evaluations[i], again.header.parameter_names),
+              to_json(results.evaluations[i], results.header.parameter_names));
   }
 }
 
@@ -182,7 +184,8 @@ TEST_F(KernelTunerCache, OfTheBeamformerHasTheRecordedResults) {
   SKIP_WITHOUT(file);
   const Results results = read_results(file);
   EXPECT_EQ(results.evaluations.size(), 5120U);
-  EXPECT_EQ(std::count_if(results.evaluations.begin(), results.evaluations.end(), [](const auto& e) { return e.ok(); }), 4690);
+  EXPECT_EQ(std::count_if(results.evaluations.begin(), results.evaluations.end(), [](const auto& e) { return e.ok(); }),
+            4690);
   const auto objectives = objectives_of(results, {}, {});
   ASSERT_EQ(objectives.size(), 1U);
   EXPECT_EQ(objectives[0].name, "TFLOPS/J");
@@ -200,7 +203,8 @@ TEST_F(KernelTunerCache, OfTimeAndEnergyHasItsParetoFront) {
   const Results results = read_results(file);
   const Objective objectives[] = {{"time", Direction::minimize}, {"energy", Direction::minimize}};
   std::vector<Value> sizes;
-  for (const std::size_t i : pareto_front(results.evaluations, objectives)) sizes.push_back(results.evaluations[i].configuration[0]);
+  for (const std::size_t i : pareto_front(results.evaluations, objectives))
+    sizes.push_back(results.evaluations[i].configuration[0]);
   EXPECT_THAT(sizes, ::testing::UnorderedElementsAre(Value(832), Value(896)));
 }
 

@@ -66,7 +66,8 @@ Results rich_results() {
 
 std::vector<std::string> lines_of(const Results& results) {
   std::vector<std::string> lines;
-  for (const auto& evaluation : results.evaluations) lines.push_back(to_json(evaluation, results.header.parameter_names).dump());
+  for (const auto& evaluation : results.evaluations)
+    lines.push_back(to_json(evaluation, results.header.parameter_names).dump());
   return lines;
 }
 
@@ -74,7 +75,8 @@ class Formats : public FormatsTest {};
 
 TEST_F(Formats, RoundTripsLoseNothing) {
   const Results results = rich_results();
-  for (const ResultFormat format : {ResultFormat::journal, ResultFormat::kernel_tuner, ResultFormat::t4, ResultFormat::csv}) {
+  for (const ResultFormat format :
+       {ResultFormat::journal, ResultFormat::kernel_tuner, ResultFormat::t4, ResultFormat::csv}) {
     SCOPED_TRACE(to_string(format));
     const Results again = through(results, format);
     EXPECT_EQ(again.format, format);
@@ -208,7 +210,10 @@ TEST_F(Formats, MergingKeepsEveryMeasurementOnce) {
   EXPECT_EQ(merged.evaluations[2].trial, 1);
   const auto counting = competing(merged.evaluations);
   EXPECT_EQ(counting.size(), 2U);
-  EXPECT_EQ(merged.evaluations[*best(merged.evaluations, counting, {"time", Direction::minimize})].quantities.at("time").value, 0.2);
+  EXPECT_EQ(merged.evaluations[*best(merged.evaluations, counting, {"time", Direction::minimize})]
+                .quantities.at("time")
+                .value,
+            0.2);
 }
 
 TEST_F(Formats, MergingMatchesParametersByName) {
@@ -229,7 +234,8 @@ TEST_F(Formats, ResultsOfDifferentDevicesAreNotMerged) {
     merge_results(both, names);
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("cannot merge 'b.json': its device is 'NVIDIA A100', that of the first file 'NVIDIA H200'"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("cannot merge 'b.json': its device is 'NVIDIA A100', that of the first file 'NVIDIA H200'"));
   }
 }
 
@@ -270,7 +276,8 @@ TEST_F(Formats, CheckingFindsWhatIsWrong) {
   results.notes = {"the last entry is torn"};
   std::vector<std::string> kinds;
   for (const auto& finding : check_results(results)) kinds.push_back(finding.kind);
-  EXPECT_THAT(kinds, ::testing::UnorderedElementsAre("dropped", "duplicate", "outside", "unit", "unit", "unit", "missing"));
+  EXPECT_THAT(kinds,
+              ::testing::UnorderedElementsAre("dropped", "duplicate", "outside", "unit", "unit", "unit", "missing"));
 }
 
 TEST_F(Formats, FailuresAreDroppedByKind) {
@@ -289,7 +296,9 @@ TEST_F(Formats, ObjectivesThatAreNotRecordedAreToldWithWhatIs) {
     objectives_of(results, {"power"}, {});
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("'power' is not recorded in these results; there are: GFLOP/s, core_freq, nvml_energy, time"));
+    EXPECT_THAT(
+        error.what(),
+        HasSubstr("'power' is not recorded in these results; there are: GFLOP/s, core_freq, nvml_energy, time"));
   }
 }
 

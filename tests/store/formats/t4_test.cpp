@@ -62,7 +62,8 @@ TEST_F(T4, KeepsItsResultsWhenWrittenAndReadAgain) {
   const Results again = through(results, ResultFormat::t4);
   ASSERT_EQ(again.evaluations.size(), results.evaluations.size());
   for (std::size_t i = 0; i < results.evaluations.size(); ++i) {
-    EXPECT_EQ(to_json(again.evaluations[i], again.header.parameter_names), to_json(results.evaluations[i], results.header.parameter_names));
+    EXPECT_EQ(to_json(again.evaluations[i], again.header.parameter_names),
+              to_json(results.evaluations[i], results.header.parameter_names));
   }
 }
 
@@ -88,9 +89,10 @@ TEST_F(T4, TwinOfAKernelTunerCacheHoldsTheSameResults) {
 
 /// The check itself is python3-jsonschema's.
 int check_schema(const std::filesystem::path& schema, const std::filesystem::path& file) {
-  const std::string command = "python3 -c 'import json, sys, jsonschema\n"
-                              "jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load(open(sys.argv[2])))' '" +
-                              schema.string() + "' '" + file.string() + "' >/dev/null 2>&1";
+  const std::string command =
+      "python3 -c 'import json, sys, jsonschema\n"
+      "jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load(open(sys.argv[2])))' '" +
+      schema.string() + "' '" + file.string() + "' >/dev/null 2>&1";
   return std::system(command.c_str());
 }
 

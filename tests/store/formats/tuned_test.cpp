@@ -1,12 +1,13 @@
 // Using results: export, header, lookup.
 
+#include "store/formats/tuned.hpp"
+
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "recorded.hpp"
-#include "store/formats/tuned.hpp"
 
 namespace wattune {
 namespace {
@@ -25,13 +26,18 @@ Tuned tuned(const std::string& device, std::vector<std::int64_t> size, int block
   return result;
 }
 
-const std::vector<Tuned> entries = {tuned("NVIDIA A100-PCIE-40GB", {1024, 1024}, 1), tuned("NVIDIA A100-PCIE-40GB", {4096, 4096}, 2),
+const std::vector<Tuned> entries = {tuned("NVIDIA A100-PCIE-40GB", {1024, 1024}, 1),
+                                    tuned("NVIDIA A100-PCIE-40GB", {4096, 4096}, 2),
                                     tuned("NVIDIA H200", {4096, 4096}, 3), tuned("NVIDIA RTX A4000", {2048, 2048}, 4)};
 
-int block_of(const TunedMatch& match) { return static_cast<int>(match.tuned->configuration[0].as_int()); }
+int block_of(const TunedMatch& match) {
+  return static_cast<int>(match.tuned->configuration[0].as_int());
+}
 
 TEST(Lookup, PrefersTheModelThenTheArchitectureThenTheSize) {
-  const auto find = [](const char* device, std::vector<std::int64_t> size) { return *find_tuned(entries, device, size); };
+  const auto find = [](const char* device, std::vector<std::int64_t> size) {
+    return *find_tuned(entries, device, size);
+  };
   auto match = find("NVIDIA A100-PCIE-40GB", {4096, 4096});
   EXPECT_EQ(block_of(match), 2);
   EXPECT_EQ(match.device, DeviceMatch::model);
@@ -100,7 +106,8 @@ static_assert(t::entries[0].configuration.fast && t::entries[0].configuration.de
 static_assert(t::entries[0].configuration.layout == "row \"major\"" && t::entries[0].configuration._2x == -1);
 int main() {}
 )";
-  const std::string command = std::string(WATTUNE_CXX_COMPILER) + " -std=c++17 -Wall -Wextra -Wconversion -Werror -fsyntax-only " +
+  const std::string command = std::string(WATTUNE_CXX_COMPILER) +
+                              " -std=c++17 -Wall -Wextra -Wconversion -Werror -fsyntax-only " +
                               path("main.cpp").string();
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
