@@ -158,7 +158,8 @@ void add_measuring(CLI::App& command, TuneArguments& arguments) {
       ->type_name("N")
       ->check(whole_number(0, 100000));
   command.add_flag("--no-skip", arguments.no_skip,
-                   "Where energy alone is minimised: measure also the energy of what cannot be the best");
+                   "Where energy alone is minimised, what is too slow to need the least is not measured, and the rest given "
+                   "up as soon as it cannot: measure all of it");
   command.add_flag("--verify-only", arguments.verify_only, "Run and verify each configuration once; measure nothing");
 }
 

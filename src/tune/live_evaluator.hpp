@@ -38,7 +38,7 @@ struct LiveOptions {
   std::string cache_folder;  ///< of compiled variants; empty: none
   /// A configuration slower than the fastest so far by more than this factor is not timed further.
   std::optional<double> abandon_factor;
-  /// Energy is minimised, and nothing else: what certainly uses more than the best so far is not measured further.
+  /// Energy is minimised, and nothing else: what cannot win (EnergyBounds) is not measured further.
   bool skip_hopeless = false;
   /// Of a board that it holds; null where no parameter is a device setting.
   std::shared_ptr<SettingsClient> settings;

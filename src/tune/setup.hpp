@@ -25,12 +25,12 @@ ConstraintSet choose_constraints(Problem& problem, const std::vector<std::string
 
 /// Whether an objective is something that only a power meter gives, or a metric made of that.
 bool needs_meter(const std::vector<Objective>& objectives, const Problem& problem);
-/// Those for which that is so.
-std::vector<Objective> metered(const std::vector<Objective>& objectives, const Problem& problem);
 /// The same of what conditions speak of.
 bool needs_meter(const ConstraintSet& constraints, const Problem& problem);
+/// The objectives that need one.
+std::vector<Objective> metered(const std::vector<Objective>& objectives, const Problem& problem);
 
-/// Whether what certainly uses more energy than the best need not be measured: energy alone is minimised. It may be
+/// Whether what cannot need the least energy need not be measured: energy alone is minimised. It may be
 /// needed to meet a condition, and `brute_force` is for results that are complete.
 bool may_skip_hopeless(const std::vector<Objective>& objectives, const ConstraintSet& constraints,
                        const std::string& strategy);
