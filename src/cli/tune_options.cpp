@@ -157,9 +157,10 @@ void add_measuring(CLI::App& command, TuneArguments& arguments) {
                   "(default 5)")
       ->type_name("N")
       ->check(whole_number(0, 100000));
-  command.add_flag("--no-skip", arguments.no_skip,
-                   "Where energy alone is minimised, what is too slow to need the least is not measured, and the rest given "
-                   "up as soon as it cannot: measure all of it");
+  command.add_flag(
+      "--no-skip", arguments.no_skip,
+      "Where energy alone is minimised, what is too slow to need the least is not measured, and the rest given "
+      "up as soon as it cannot: measure all of it");
   command.add_flag("--verify-only", arguments.verify_only, "Run and verify each configuration once; measure nothing");
 }
 
