@@ -19,7 +19,6 @@ struct Proposal {
   std::int64_t told = 0;    ///< results the strategy had been told when it proposed this
   /// "final", "clock" and "calibration": to be measured exactly; "timing": only time is wanted.
   std::string tier = "screen";
-  bool fully = false;  ///< measured to the end, also where it cannot win
 };
 
 class Evaluator {

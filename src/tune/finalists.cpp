@@ -41,7 +41,7 @@ class Finals {
   }
 
   void run() {
-    measure_nearest();
+    tell_of_bounded();
     while (!interrupted()) {
       const auto newcomers = choose();
       if (newcomers.empty()) return;
@@ -52,38 +52,15 @@ class Finals {
   }
 
  private:
-  /// That something cannot win rests on what variants of a kernel have in common. Those that came nearest to the best
-  /// are measured after all: a kernel whose variants have less in common is found out, and its best is not lost.
-  void measure_nearest() {
-    std::vector<std::size_t> bounded;
-    for (std::size_t i = 0; i < result_.evaluations.size(); ++i) {
-      const auto& quantities = result_.evaluations[i].quantities;
-      if (quantities.contains("energy_bound") && !quantities.contains("energy")) bounded.push_back(i);
-    }
-    if (bounded.empty()) return;
-    const auto bound = [&](std::size_t i) { return result_.evaluations[i].quantities.at("energy_bound").value; };
-    std::ranges::sort(bounded, {}, bound);
-    const std::size_t count = std::min(options_.count, bounded.size());
-    if (options_.on_note) {
-      options_.on_note(
-          fmt::format("not measured, because too slow to need the least energy: {} of {} configurations (--no-skip "
-                      "measures all); measuring those {} that came nearest",
-                      bounded.size(), result_.evaluations.size(), count));
-    }
-    for (std::size_t i = 0; i < count && !interrupted(); ++i) {
-      Evaluation& evaluation = result_.evaluations[bounded[i]];
-      Proposal proposal;
-      proposal.point = space_.find(evaluation.configuration).value();
-      proposal.configuration = evaluation.configuration;
-      proposal.number = -1;
-      proposal.fully = true;
-      auto done = evaluate_alone(evaluator_, std::move(proposal), options_.wake_fd, [this] { return interrupted(); });
-      if (!done) return;
-      done->evaluation.tier = evaluation.tier;
-      metrics_.apply(done->evaluation);
-      journal_.append(done->evaluation);
-      if (done->evaluation.ok()) evaluation = std::move(done->evaluation);
-    }
+  /// What was not measured is told, for that it cannot win rests on what variants of a kernel have in common.
+  void tell_of_bounded() const {
+    const auto bounded = std::ranges::count_if(result_.evaluations, [](const Evaluation& evaluation) {
+      return evaluation.quantities.contains("energy_bound") && !evaluation.quantities.contains("energy");
+    });
+    if (bounded == 0 || !options_.on_note) return;
+    options_.on_note(fmt::format(
+        "not measured, because too slow to need the least energy: {} of {} configurations (--no-skip measures all)",
+        bounded, result_.evaluations.size()));
   }
 
   /// The best by each objective that are no finalists yet: at first so many as asked, later those alone that look

@@ -100,7 +100,7 @@ Evaluation InProcessEvaluator::evaluate(const Proposal& proposal) {
     if (!binary) return failed(binary.error());
     EvaluateOptions wanted;
     wanted.exact = proposal.tier == "final";
-    if (options_.skip_hopeless && !proposal.fully && proposal.tier == "screen") {
+    if (options_.skip_hopeless && proposal.tier == "screen") {
       wanted.hopeless_energy = energy_bounds_.least();
       wanted.least_beyond_idle = energy_bounds_.beyond_idle({});
     }

@@ -482,7 +482,7 @@ void LiveEvaluator::send(Entry entry) {
   if (const auto fastest = launch_limit_.fastest(); searching && options_.abandon_factor && fastest) {
     request["abandon_above"] = *options_.abandon_factor * *fastest;
   }
-  if (searching && !current_->proposal.fully && options_.skip_hopeless && energy_bounds_.least()) {
+  if (searching && options_.skip_hopeless && energy_bounds_.least()) {
     request["hopeless_energy"] = *energy_bounds_.least();
     request["least_beyond_idle"] = energy_bounds_.beyond_idle(current_->settings);
   }

@@ -65,7 +65,7 @@ class FailedResults(harness.CommandTest):
     def test_one_of_several_files_is_named(self):
         good = self.cache(*[{"time": 1.0 + i, "nvml_energy": 1.0 + i} for i in range(8)], name="good.json")
         bad = self.cache(FAILED, name="bad.json")
-        for command in (["compare", good, bad], ["export", good, bad]):
+        for command in (["compare", good, bad], ["export", good, bad, "--minimize", "time"]):
             stderr = self.wattune(*command, code=2)[1]
             self.assertIn("bad.json: its one configuration has no valid", stderr)
             self.assertIn("1 compile error)", stderr)

@@ -37,11 +37,9 @@ class GivenUp(harness.CommandTest):
     def bounded(self, result):
         return [e for e in result["evaluations"] if "energy_bound" in e["quantities"] and "energy" not in e["quantities"]]
 
-    def test_what_came_nearest_is_measured_before_anything_is_called_the_best(self):
-        result, stderr = self.tune("--minimize", "energy", "--strategy", "random", "--budget", "30")
-        self.assertIn("not measured, because too slow to need the least energy: 1 of 30 configurations", stderr)
-        self.assertIn("--no-skip measures all", stderr)
-        self.assertEqual(result["best"]["energy"]["configuration"]["A"], UNCOMMON)
+    def test_how_many_were_not_measured_is_told(self):
+        _, stderr = self.tune("--minimize", "energy", "--strategy", "random", "--budget", "30")
+        self.assertIn("not measured, because too slow to need the least energy: 1 of 30 configurations (--no-skip measures all)", stderr)
 
     def test_a_run_that_needs_energy_measures_what_another_gave_up(self):
         skipped, _ = self.tune("--minimize", "energy", "--strategy", "random", "--budget", "30", "--finalists", "0")
