@@ -171,6 +171,7 @@ json to_json(const Evaluation& evaluation, const std::vector<std::string>& param
                  {"told", evaluation.told},
                  {"asked", evaluation.asked},
                  {"run", evaluation.run}};
+  if (evaluation.declined != 0) object["declined"] = evaluation.declined;
   if (!evaluation.energy_estimator.empty()) object["energy_estimator"] = evaluation.energy_estimator;
   return object;
 }
@@ -205,6 +206,7 @@ Evaluation evaluation_from_json(const json& object, const std::vector<std::strin
   evaluation.proposal = optional_integer(object, "proposal");
   evaluation.told = optional_integer(object, "told");
   evaluation.asked = optional_integer(object, "asked");
+  evaluation.declined = optional_integer(object, "declined");
   evaluation.run = optional_text(object, "run");
   if (const json* quantities = optional_object(object, "quantities")) {
     for (const auto& [name, quantity] : quantities->items()) evaluation.quantities[name] = quantity_from_json(quantity);

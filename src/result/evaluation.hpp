@@ -42,6 +42,7 @@ struct Evaluation {
   std::int64_t proposal = 0;  ///< the strategy's how-many-th proposal this was, from 0
   std::int64_t told = 0;      ///< results the strategy had been told when it proposed this
   std::int64_t asked = 0;     ///< proposals the strategy had made when it was told this
+  std::int64_t declined = 0;  ///< 1 where it was then asked once more and had none
   std::string run;            ///< runs that ask and tell alike share it, see TuneOptions; empty in older journals
 
   [[nodiscard]] bool ok() const noexcept { return outcome == Outcome::ok; }

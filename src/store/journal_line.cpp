@@ -203,6 +203,8 @@ struct LineReader::Impl {
       evaluation.told = integer_of(value, key);
     } else if (key == "asked") {
       evaluation.asked = integer_of(value, key);
+    } else if (key == "declined") {
+      evaluation.declined = integer_of(value, key);
     } else if (key == "run") {
       evaluation.run = text_of(value, key);
     }

@@ -70,13 +70,10 @@ std::vector<Point> StepStrategy::ask(std::size_t n) {
     if (record_.propose(to_propose_.front())) points.push_back(std::move(to_propose_.front()));
     to_propose_.pop_front();
   }
-  const Random before = random_;
   for (int i = 0; i < speculations && points.size() < n && !record_.is_complete(); ++i) {
     auto point = speculate();
     if (point && record_.propose(*point)) points.push_back(std::move(*point));
   }
-  // A question without an answer leaves no trace: a resumed run does not know when it was asked.
-  if (points.empty()) random_ = before;
   return points;
 }
 

@@ -195,6 +195,7 @@ std::optional<Evaluator::Done> ReplayEvaluator::next(double, int) {
   done.evaluation.trial = 0;
   done.evaluation.run.clear();
   done.evaluation.asked = 0;
+  done.evaluation.declined = 0;
   done.evaluation.proposal = done.proposal.number;
   done.evaluation.told = done.proposal.told;
   clock_.advance(tuning_seconds(done.evaluation).value_or(0));

@@ -128,14 +128,7 @@ class Run {
     for (const auto& line : journal_.before().evaluations) {
       if (!is_of_this_run(line)) continue;
       if (stop()) return;
-      tell_known_before(&line);
-      while (static_cast<std::int64_t>(proposed_) < line.asked && !planned_reached()) {
-        auto proposal = ask();
-        if (!proposal) break;
-        const std::int64_t number = proposal->number;
-        waiting_.emplace(number, std::move(*proposal));
-        tell_known_before(&line);
-      }
+      ask_as_before(line);
       const auto found = waiting_.find(line.proposal);
       if (found == waiting_.end() || found->second.point != space_.find(line.configuration)) {
         if (!planned_reached()) note_deviation();
@@ -145,6 +138,25 @@ class Run {
       waiting_.erase(found);
     }
     for (auto& [number, proposal] : std::exchange(waiting_, {})) tell_or_submit(std::move(proposal));
+  }
+
+  /// Asks what was asked before a line of this run came, also in vain: that may have moved the strategy on.
+  void ask_as_before(const Evaluation& line) {
+    tell_known_before(&line);
+    while (static_cast<std::int64_t>(proposed_) < line.asked && !planned_reached()) {
+      if (!ask_to_wait()) return;
+      tell_known_before(&line);
+    }
+    if (line.declined != 0 && !planned_reached()) ask_to_wait();
+  }
+
+  /// @return false where the strategy has no proposal.
+  bool ask_to_wait() {
+    auto proposal = ask();
+    if (!proposal) return false;
+    const std::int64_t number = proposal->number;
+    waiting_.emplace(number, std::move(*proposal));
+    return true;
   }
 
   /// Results that other runs had added to the journal before a line of this one: they were told as soon as the strategy
@@ -179,8 +191,7 @@ class Run {
 
   [[nodiscard]] bool planned_reached() const { return result_.state.planned && proposed_ >= *result_.state.planned; }
 
-  /// Hands out proposals. Once the strategy has none, it is asked again only after it was told something, so that what
-  /// it is asked depends on results alone, not on how long they take.
+  /// Hands out proposals. Once the strategy has none, it is asked again only after it was told something.
   void propose() {
     if (!declined_ && !planned_reached()) {
       if (auto reference = drift_.due(result_.state.seconds)) evaluator_.submit(std::move(*reference));
@@ -227,6 +238,7 @@ class Run {
     }
     drift_.see(done.proposal, done.evaluation, result_.state.seconds);
     done.evaluation.asked = static_cast<std::int64_t>(proposed_);
+    done.evaluation.declined = declined_ ? 1 : 0;
     done.evaluation.run = options_.run;
     // Told first: what cannot be written is among the results all the same.
     tell(done.proposal.point, done.evaluation, false);

@@ -142,7 +142,7 @@ struct Column {
 };
 
 constexpr std::string_view text_columns[] = {"message", "tier", "verification", "board", "timestamp", "run"};
-constexpr std::string_view count_columns[] = {"trial", "proposal", "told", "asked"};
+constexpr std::string_view count_columns[] = {"trial", "proposal", "told", "asked", "declined"};
 
 std::string* text_field(Evaluation& e, std::string_view name) {
   std::string* const fields[] = {&e.message, &e.tier, &e.verification, &e.board, &e.timestamp, &e.run};
@@ -151,7 +151,7 @@ std::string* text_field(Evaluation& e, std::string_view name) {
 }
 
 std::int64_t* count_field(Evaluation& e, std::string_view name) {
-  std::int64_t* const fields[] = {&e.trial, &e.proposal, &e.told, &e.asked};
+  std::int64_t* const fields[] = {&e.trial, &e.proposal, &e.told, &e.asked, &e.declined};
   const auto found = std::find(std::begin(count_columns), std::end(count_columns), name);
   return found == std::end(count_columns) ? nullptr : fields[found - std::begin(count_columns)];
 }

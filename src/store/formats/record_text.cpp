@@ -209,6 +209,7 @@ json extras_of(const Evaluation& evaluation, const Places& places) {
   if (evaluation.proposal != 0) extras["proposal"] = evaluation.proposal;
   if (evaluation.told != 0) extras["told"] = evaluation.told;
   if (evaluation.asked != 0) extras["asked"] = evaluation.asked;
+  if (evaluation.declined != 0) extras["declined"] = evaluation.declined;
   if (!evaluation.run.empty()) extras["run"] = evaluation.run;
   if (!evaluation.resources.empty()) extras["resources"] = evaluation.resources;
   if (!phases_are_kept(evaluation.phases)) extras["phases"] = evaluation.phases;
@@ -229,6 +230,7 @@ void apply_extras(Evaluation& evaluation, const dom::element& extras) {
     if (field.key == "proposal") take_integer(field.value, evaluation.proposal);
     if (field.key == "told") take_integer(field.value, evaluation.told);
     if (field.key == "asked") take_integer(field.value, evaluation.asked);
+    if (field.key == "declined") take_integer(field.value, evaluation.declined);
     apply_text(evaluation, field.key, field.value);
     if (!is_object) continue;
     if (field.key == "phases") evaluation.phases.clear();
