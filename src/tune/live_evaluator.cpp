@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/duration.hpp"
@@ -259,6 +260,7 @@ void LiveEvaluator::handle_message(const json& message) {
     meter_ = message.at("meter").get<std::string>();
     opened_ = true;
     failed_opens_ = 0;
+    if (suspect_) finished_.push_back(*std::exchange(suspect_, std::nullopt));
     reference_needs_ = message.at("needs").get<std::string>();
     request_reference();
   } else if (state == WorkerClient::State::referencing) {
@@ -314,8 +316,12 @@ void LiveEvaluator::handle_answer(const json& message) {
     reference_configuration_ = entry.proposal.configuration;
     reference_ = Reference::ready;
   }
-  finish(std::move(entry), std::move(evaluation));
-  if (message.at("poisoned").get<bool>()) worker_.end(false);
+  if (!message.at("poisoned").get<bool>()) {
+    finish(std::move(entry), std::move(evaluation));
+    return;
+  }
+  suspect_ = completed(std::move(entry), std::move(evaluation));
+  worker_.end(false);
 }
 
 /// Once for each change, not for each evaluation.
@@ -550,7 +556,7 @@ void LiveEvaluator::finish_uncompilable() {
   }
 }
 
-void LiveEvaluator::finish(Entry entry, Evaluation evaluation) {
+Evaluator::Done LiveEvaluator::completed(Entry entry, Evaluation evaluation) {
   evaluation.configuration = entry.proposal.configuration;
   evaluation.board = device_.board();
   if (options_.verify_only) evaluation.tier = "verify";
@@ -562,7 +568,7 @@ void LiveEvaluator::finish(Entry entry, Evaluation evaluation) {
     for (const auto& [name, value] : (*entry.binary)->resources) evaluation.resources.try_emplace(name, value);
   }
   profile_.add(evaluation);
-  finished_.push_back({std::move(entry.proposal), std::move(evaluation)});
+  return {std::move(entry.proposal), std::move(evaluation)};
 }
 
 void LiveEvaluator::finish_failed(Entry entry, Outcome outcome, const std::string& message) {

@@ -68,7 +68,9 @@ class LiveEvaluator : public Evaluator {
 
   [[nodiscard]] std::size_t capacity() const override;
   void submit(Proposal proposal) override;
-  [[nodiscard]] std::size_t held() const override { return waiting_.size() + (current_ ? 1U : 0U) + finished_.size(); }
+  [[nodiscard]] std::size_t held() const override {
+    return waiting_.size() + (current_ ? 1U : 0U) + (suspect_ ? 1U : 0U) + finished_.size();
+  }
   std::optional<Done> next(double seconds, int wake_fd) override;
 
   void recorded(const Evaluation& evaluation) override;
@@ -117,7 +119,10 @@ class LiveEvaluator : public Evaluator {
   void handle_probe(const nlohmann::json& message);
   void probe_failed(const std::string& why);
   void finish_uncompilable();
-  void finish(Entry entry, Evaluation evaluation);
+  [[nodiscard]] Done completed(Entry entry, Evaluation evaluation);
+  void finish(Entry entry, Evaluation evaluation) {
+    finished_.push_back(completed(std::move(entry), std::move(evaluation)));
+  }
   void finish_failed(Entry entry, Outcome outcome, const std::string& message);
   void wait(double seconds, int wake_fd);
   void check_includes() const;
@@ -149,6 +154,9 @@ class LiveEvaluator : public Evaluator {
   WorkerClient worker_;
   std::deque<Entry> waiting_;     ///< submitted, not yet given to the worker
   std::optional<Entry> current_;  ///< under way in the worker
+  /// Failed so that its worker had to end. It counts once the device opens again: where that is lost, it may have been
+  /// lost under an innocent configuration.
+  std::optional<Done> suspect_;
   std::deque<Done> finished_;
   DeathLog* deaths_ = nullptr;
   LaunchLimit launch_limit_;

@@ -257,7 +257,8 @@ class Faults(Simulated):
         self.assert_journal_holds(result)
         # Once the board is back, the same command goes on where it was.
         again, _ = self.tune("--minimize", "energy")
-        self.assertEqual(again["counts"]["ok"], 24 - again["counts"].get("crash", 0))
+        # The configuration that ran when it was lost is not to blame.
+        self.assertEqual(again["counts"], {"ok": 24})
         self.assertGreater(again["reused"], 0)
 
     def test_no_memory_is_an_error_that_says_so(self):
