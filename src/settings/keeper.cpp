@@ -39,11 +39,22 @@ std::string put_back(SettableBoard& board, const std::vector<Setting>& touched, 
   return problems;
 }
 
+/// A site's command that a killed server had begun may still set the board: it is waited for, or it would undo what is
+/// put back.
+void wait_for_commands_of(const ProcessIdentity& server) {
+  constexpr double patience_seconds = 12;  // longer than a command may take
+  const double deadline = monotonic_seconds() + patience_seconds;
+  while (survives_in_session(server) && monotonic_seconds() < deadline) {
+    real_clock().sleep_until(real_clock().now() + pause_seconds);
+  }
+}
+
 /// Puts back what a record says; the caller holds the board's lock. @return as put_back().
 std::string put_back(SettableBoard& board, const SettingsRecord& record, const SettingsFolder& folder) {
   std::string problems;
   // A reboot has put back everything itself.
   if (record.boot == boot_id()) {
+    wait_for_commands_of(record.server);
     board.take_route(record.route, record.route_details);
     problems = put_back(board, record.touched, record.before);
   }

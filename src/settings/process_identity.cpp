@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -17,6 +19,7 @@ namespace {
 struct Stat {
   char state = 0;
   pid_t parent = 0;
+  pid_t session = 0;
   std::uint64_t start_time = 0;
 };
 
@@ -30,9 +33,9 @@ std::optional<Stat> read_stat(pid_t pid) {
   std::istringstream rest(text.substr(end + 1));
   Stat stat;
   std::string skipped;
-  rest >> stat.state >> stat.parent;
-  constexpr int between_parent_and_start = 17;
-  for (int i = 0; i < between_parent_and_start; ++i) rest >> skipped;
+  rest >> stat.state >> stat.parent >> skipped >> stat.session;
+  constexpr int between_session_and_start = 15;
+  for (int i = 0; i < between_session_and_start; ++i) rest >> skipped;
   rest >> stat.start_time;
   if (!rest || stat.state == 'Z' || stat.state == 'X') return std::nullopt;
   return stat;
@@ -67,6 +70,22 @@ std::int64_t user_of(pid_t pid) {
     if (word == "Uid:" && file >> user) return user;
   }
   return -1;
+}
+
+bool survives_in_session(const ProcessIdentity& leader) {
+  // Session 0 is the kernel's; where it is our own, the number was given anew.
+  if (leader.pid <= 0 || leader.pid == ::getsid(0)) return false;
+  std::error_code error;
+  std::filesystem::directory_iterator entry("/proc", error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename();
+    pid_t pid = 0;
+    const auto [end, fault] = std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (fault != std::errc() || end != name.data() + name.size() || pid == leader.pid) continue;
+    const auto stat = read_stat(pid);
+    if (stat && stat->session == leader.pid && stat->start_time >= leader.start_time) return true;
+  }
+  return false;
 }
 
 std::string boot_id() {

@@ -19,6 +19,8 @@ struct ProcessIdentity {
 ProcessIdentity identify(pid_t pid);
 ProcessIdentity own_identity();
 bool is_alive(const ProcessIdentity& process);
+/// Whether a process that was started in the session of this one, its leader, still lives.
+bool survives_in_session(const ProcessIdentity& leader);
 /// 0 where there is no such process.
 pid_t parent_of(pid_t pid);
 /// Real user of a process; -1 where there is none.

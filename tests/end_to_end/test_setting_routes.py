@@ -113,11 +113,12 @@ class Routes(Settings):
                      "WATTUNE_SETTINGS_SOCKET": str(self.folder / "nobody")}
         self.log = self.folder / "log"
 
-    def commands(self):
-        """A site's own command, and what tells wattune about it."""
+    def commands(self, seconds=0):
+        """A site's own command, and what tells wattune about it. Setting takes so long, and is logged at the end."""
         script = self.folder / "site.py"
-        script.write_text(f"#!/usr/bin/env python3\n{SETTER}\nopen('{self.log}', 'a').write(' '.join(sys.argv[1:]) + '\\n')\n"
-                          "sys.exit(apply(*sys.argv[2:5]))\n")
+        script.write_text(f"#!/usr/bin/env python3\n{SETTER}\nimport time\nopen('{self.log}.begun', 'a').write(sys.argv[3])\n"
+                          f"time.sleep({seconds} if sys.argv[1] == 'set' else 0)\nresult = apply(*sys.argv[2:5])\n"
+                          f"open('{self.log}', 'a').write(' '.join(sys.argv[1:]) + '\\n')\nsys.exit(result)\n")
         script.chmod(0o755)
         return ("--settings-command", f"{script} set {{uuid}} {{setting}} {{value}}",
                 "--settings-reset-command", f"{script} reset {{uuid}} {{setting}} '{{value}}'")
@@ -150,6 +151,21 @@ class Routes(Settings):
         self.wattune("restore", environment=self.user)
         self.assertEqual(BOARD.settings(), UNTOUCHED)
         self.assertEqual(self.calls()[-1][0], "reset")
+
+    def test_restore_waits_for_a_command_that_a_killed_server_had_begun(self):
+        process = self.start_run(*self.commands(seconds=2), environment=self.user)
+        begun = self.folder / "log.begun"
+        deadline = time.monotonic() + 120
+        while not begun.exists() or "sm_clock" not in begun.read_text():
+            self.assertLess(time.monotonic(), deadline, "no command began that sets the clock")
+            time.sleep(0.01)
+        others = [pid for pid, command in harness.children(process.pid).items() if "site.py" not in command]
+        self.kill([*others, process.pid])
+        process.wait()
+        self.assertEqual(BOARD.settings(), UNTOUCHED)  # nothing is set yet
+        self.wattune("restore", environment=self.user)
+        self.assertEqual([call[0] for call in self.calls() if call[2] == "sm_clock"], ["set", "reset"])
+        self.assertEqual(BOARD.settings(), UNTOUCHED)
 
     def test_command_that_fails_ends_the_run_with_what_it_said(self):
         _, stderr = self.tune("--allow-settings", "--settings-command", "sh -c 'echo ask the operators >&2; exit 1' {value}",
