@@ -133,6 +133,16 @@ void print_profile(const Profile& profile, double seconds) {
   }
 }
 
+void tell_of_unused_options(const TuneArguments& arguments, const LiveOptions& live) {
+  if (live.energy || live.verify_only) return;
+  for (const char* option : {"--energy-estimator", "--energy-ticks", "--finalists", "--no-skip"}) {
+    if (!arguments.is_given(option)) continue;
+    say("wattune: note: {} has no effect: no energy is measured, for nothing that is tuned for needs it (--meter nvml "
+        "measures it all the same)\n",
+        option);
+  }
+}
+
 /// What --method clocks has found, in the form of the other methods.
 MethodFound own_clock_found(const std::vector<KernelClock>& own_clocks) {
   MethodFound found;
@@ -317,6 +327,7 @@ int run_tune(TuneArguments arguments, TuneOutcome* outcome, const Interrupt* sha
 
   LiveOptions live = live_options(arguments, chosen, objectives, constraints, scratch, folder, clock.get());
   live.on_note = [&](const std::string& text) { progress.message(text); };
+  tell_of_unused_options(arguments, live);
   if (!take_settings(arguments, chosen, budget, interrupt.fd(), live)) return interrupted_early(arguments, chosen);
   LiveEvaluator evaluator(problem, chosen.text, live);
   const auto device = evaluator.start(interrupt.fd());

@@ -21,7 +21,12 @@ constexpr KeptKind kept_calibrations = {"calibration", "WATTUNE_CALIBRATION_DIR"
 
 /// Far more than there are, so that a damaged file cannot fill the memory of what reads it.
 constexpr std::size_t most_samples = 10000;
-constexpr double highest_clock = 1e11;
+// Beyond what any board has: a file that says so is damaged, or in other units.
+constexpr double highest_clock = 1e11;       // Hz
+constexpr double highest_power = 1e5;        // W
+constexpr double longest_launch = 1e5;       // s
+constexpr double highest_voltage = 10;       // V
+constexpr double highest_temperature = 200;  // degC
 
 double number_of(const json& object, const char* key) {
   const auto found = object.find(key);
@@ -31,10 +36,10 @@ double number_of(const json& object, const char* key) {
   return value;
 }
 
-double positive_of(const json& object, const char* key) {
+double positive_of(const json& object, const char* key, double most) {
   const double value = number_of(object, key);
-  if (!(value > 0 && value < highest_clock)) throw UsageError(fmt::format("key '{}' must be positive", key));
-  return value;
+  if (value > 0 && value <= most) return value;
+  throw UsageError(fmt::format("key '{}' is {:g}; it must be positive and at most {:g}", key, value, most));
 }
 
 std::string text_of(const json& object, const char* key) {
@@ -68,12 +73,13 @@ std::vector<CalibrationSample> samples_from_json(const json& object, const char*
   for (const auto& entry : list_of(object, key)) {
     if (!entry.is_object()) throw UsageError(fmt::format("key '{}' must be a list of objects", key));
     CalibrationSample sample;
-    sample.power.clock_hz = positive_of(entry, "clock_hz");
-    sample.power.power_w = positive_of(entry, "power_w");
-    sample.time_s = positive_of(entry, "time_s");
-    if (entry.contains("requested_hz")) sample.power.requested_hz = positive_of(entry, "requested_hz");
-    if (entry.contains("voltage_v")) sample.power.voltage = positive_of(entry, "voltage_v");
+    sample.power.clock_hz = positive_of(entry, "clock_hz", highest_clock);
+    sample.power.power_w = positive_of(entry, "power_w", highest_power);
+    sample.time_s = positive_of(entry, "time_s", longest_launch);
+    if (entry.contains("requested_hz")) sample.power.requested_hz = positive_of(entry, "requested_hz", highest_clock);
+    if (entry.contains("voltage_v")) sample.power.voltage = positive_of(entry, "voltage_v", highest_voltage);
     if (entry.contains("temperature_c")) sample.temperature = number_of(entry, "temperature_c");
+    if (std::abs(sample.temperature) > highest_temperature) throw UsageError("key 'temperature_c' is no temperature");
     samples.push_back(sample);
   }
   return samples;

@@ -19,6 +19,7 @@ namespace {
 /// What objectives and conditions may name.
 std::vector<std::string> known_quantities(const Problem& problem) {
   auto known = measured_quantity_names();
+  std::erase(known, "energy_bound");  // says of a configuration that its energy was not measured
   for (const auto& metric : problem.metrics) known.push_back(metric.name);
   for (const auto& observer : observers_of(problem)) {
     for (const auto& quantity : observer.quantities) known.push_back(quantity.name);

@@ -49,6 +49,19 @@ class Objectives(harness.CommandTest):
         self.assertIn("column 8", self.tune("--subject-to", "time < ", code=2))
         self.assertEqual(self.journals(), [])
 
+    def test_what_says_that_energy_was_not_measured_is_no_objective(self):
+        self.assertIn("objective 'energy_bound': there is no such quantity", self.tune("--minimize", "energy_bound", code=2))
+
+    def test_options_of_energy_are_told_to_have_no_effect_where_none_is_measured(self):
+        command = ("tune", self.copy_problem("scaled"), "--device", "sim:h200", "-o", self.folder / "out", "--budget", "2",
+                   "--energy-estimator", "counter", "--no-skip")
+        _, stderr = self.wattune(*command, "--minimize", "time")
+        self.assertIn("note: --energy-estimator has no effect: no energy is measured", stderr)
+        self.assertIn("note: --no-skip has no effect", stderr)
+        self.assertNotIn("--energy-ticks", stderr)
+        _, stderr = self.wattune(*command, "--minimize", "energy")
+        self.assertNotIn("has no effect", stderr)
+
     def test_finalists_meet_the_condition(self):
         stdout, _ = self.wattune("tune", self.copy_problem("scaled"), "--device", "sim:h200", "-o", self.folder / "out",
                                  "--minimize", "energy", "--subject-to", "time <= 1.02*best(time)", "--strategy",

@@ -69,6 +69,10 @@ TEST(CalibrationTest, WhatCannotBeIsRefusedWithTheKey) {
     return std::string();
   };
   EXPECT_THAT(refusal([](auto& t) { t["compute"][0]["power_w"] = -1; }), HasSubstr("'power_w'"));
+  EXPECT_THAT(refusal([](auto& t) { t["compute"][0]["power_w"] = 2e5; }), HasSubstr("'power_w' is 200000"));
+  EXPECT_THAT(refusal([](auto& t) { t["compute"][0]["time_s"] = 1e6; }), HasSubstr("'time_s'"));
+  EXPECT_THAT(refusal([](auto& t) { t["compute"][0]["voltage_v"] = 850; }), HasSubstr("'voltage_v'"));
+  EXPECT_THAT(refusal([](auto& t) { t["compute"][0]["temperature_c"] = 5000; }), HasSubstr("'temperature_c'"));
   EXPECT_THAT(refusal([](auto& t) { t["compute"][0].erase("clock_hz"); }), HasSubstr("'clock_hz'"));
   EXPECT_THAT(refusal([](auto& t) { t["compute"] = "none"; }), HasSubstr("'compute'"));
   EXPECT_THAT(refusal([](auto& t) { t["format"] = 2; }), HasSubstr("'format'"));
