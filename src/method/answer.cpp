@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "method/reach.hpp"
 #include "strategy/record.hpp"
 
 namespace wattune {
@@ -48,16 +49,38 @@ ConstraintSet::Bests MethodAnswer::bests() const {
   return bests;
 }
 
-/// As the method chose it: by what it was told, which is worse where a condition was missed by the best values until
-/// then.
+bool MethodAnswer::began_at_front() const {
+  if (rows_.empty() || method_.at_base_clock) return true;
+  auto known = constraints_.none_yet();
+  const Evaluation& first = *rows_.front().searched;
+  constraints_.update(known, first);
+  return reach_shown_by(constraints_.penalised(first, known, {&speed_, 1})) == Reach::reached;
+}
+
+/// Where the greatest settings are not reached, some evaluations precede the first step, at other settings than its
+/// own. It is then known by what follows: each of its evaluations is of another variant, and all of the second step
+/// are of one.
 std::optional<std::string> MethodAnswer::chosen_variant() const {
+  if (rows_.empty()) return std::nullopt;
+  if (began_at_front()) return best_variant_at(rows_.front().settings);
+  const std::string& last = rows_.back().variant;
+  std::size_t begin = rows_.size() - 1;
+  while (begin > 0 && rows_[begin - 1].variant == last) --begin;
+  const bool is_chosen = std::any_of(rows_.begin() + static_cast<std::ptrdiff_t>(begin), rows_.end(),
+                                     [](const Row& row) { return row.searched->ok(); });
+  if (is_chosen && (begin == 0 || begin + 1 < rows_.size())) return last;
+  return best_variant_at(rows_[begin > 0 ? begin - 1 : 0].settings);
+}
+
+/// By what the method was told, which is worse where a condition was missed by the best values until then.
+std::optional<std::string> MethodAnswer::best_variant_at(const std::string& settings) const {
   const Objective& first = method_.first_for_time ? speed_ : efficiency_;
   auto known = constraints_.none_yet();
   const Row* chosen = nullptr;
   std::pair<bool, double> least;
   for (const Row& row : rows_) {
     constraints_.update(known, *row.searched);
-    if (row.settings != rows_.front().settings) continue;
+    if (row.settings != settings) continue;
     const Evaluation told = constraints_.penalised(*row.searched, known, {&first, 1});
     const std::pair rank(ConstraintSet::is_penalised(told, first), cost_of(told, first));
     if (!std::isfinite(rank.second) || (chosen != nullptr && !(rank < least))) continue;
@@ -88,6 +111,7 @@ const Evaluation* MethodAnswer::best() const {
 }
 
 bool MethodAnswer::any_succeeded() const {
+  if (method_.is_two_step && !chosen_variant()) return false;
   return std::ranges::any_of(rows_in_question(), [&](const Row* row) { return std::isfinite(final_cost(*row)); });
 }
 

@@ -13,8 +13,8 @@ namespace wattune {
 
 /// Told the evaluations of a run in their order, says at any time which is the method's answer: the fastest, the most
 /// efficient, or, of methods in two steps, the most efficient one of the variant that was best at the settings where
-/// the run began; each of those that meet the conditions. A configuration that is measured again in tier `final` counts
-/// by that.
+/// the first step ran; each of those that meet the conditions. A configuration that is measured again in tier `final`
+/// counts by that.
 class MethodAnswer {
  public:
   /// @param setup whose objectives and kinds count
@@ -45,6 +45,10 @@ class MethodAnswer {
   /// The variant that the first step chose, which had been told what the search had found; nothing where nothing
   /// succeeded.
   [[nodiscard]] std::optional<std::string> chosen_variant() const;
+  /// Whether the first step ran at the settings of the first row.
+  [[nodiscard]] bool began_at_front() const;
+  /// The variant that the first step would choose at these settings.
+  [[nodiscard]] std::optional<std::string> best_variant_at(const std::string& settings) const;
 
   const MethodDescription& method_;
   Objective speed_;

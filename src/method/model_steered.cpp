@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include "base/error.hpp"
@@ -84,7 +85,10 @@ class ModelSteered : public StagedMethod {
       if (const auto sample = power_sample_of(evaluation, clock_of(point))) samples.push_back(*sample);
     }
     const auto& values = axes_.values(clock_axis_);
-    const auto clocks = recommended_clocks(samples, values);
+    std::vector<double> reached;
+    std::ranges::copy_if(values, std::back_inserter(reached),
+                         [&](double mhz) { return mhz <= values[top()[clock_axis_]]; });
+    const auto clocks = recommended_clocks(samples, reached);
     std::vector<SettingPoint> settings;
     for (auto& each : all_settings_of(axes_)) {
       if (std::ranges::find(clocks, values[each[clock_axis_]]) != clocks.end()) settings.push_back(std::move(each));

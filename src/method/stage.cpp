@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "result/constraint.hpp"
+#include "settings/device_settings.hpp"
 #include "store/formats/results.hpp"
 
 namespace wattune {
@@ -42,17 +43,22 @@ std::optional<Point> SearchStage::ask(const History& history) {
 }
 
 TopSearch::TopSearch(const MethodInputs& inputs) : inputs_(inputs) {
-  constexpr std::size_t variants_tried = 5;
   if (inputs.axes.main()) values_ = inputs.axes.values(*inputs.axes.main()).size();
+  choose_variants();
   fails_ = values_;
-  const auto maximum = Subspace::at_settings(inputs.space, inputs.axes, {inputs.axes.maximum()});
-  if (maximum.space().size() == 0) {
-    throw UsageError(
-        fmt::format("no configuration is valid {}, where the method begins", inputs.axes.text(inputs.axes.maximum())));
+}
+
+void TopSearch::choose_variants() {
+  constexpr std::size_t variants_tried = 5;
+  for (; values_ > 0; --values_) {
+    const auto maximum = Subspace::at_settings(inputs_.space, inputs_.axes, {settings_at(values_ - 1)});
+    for (const Count index : maximum.space().latin_hypercube_sample(variants_tried, inputs_.seed)) {
+      variants_.push_back(maximum.to_whole(maximum.space().point(index)));
+    }
+    if (!variants_.empty()) return;
   }
-  for (const Count index : maximum.space().latin_hypercube_sample(variants_tried, inputs.seed)) {
-    variants_.push_back(maximum.to_whole(maximum.space().point(index)));
-  }
+  throw UsageError(fmt::format("no configuration is valid {}, where the method begins, nor below",
+                               inputs_.axes.text(inputs_.axes.maximum())));
 }
 
 std::size_t TopSearch::rank() const {
@@ -72,25 +78,34 @@ std::optional<Point> TopSearch::next(const History& history) {
     const bool is_valid = inputs_.space.contains(point);
     const Evaluation* known = history.find(point);
     if (is_valid && known == nullptr) return point;
-    learn(is_valid && known->ok());
+    learn(is_valid ? reach_of(*known) : Reach::failed);
   }
   return std::nullopt;
 }
 
-void TopSearch::learn(bool works) {
-  if (works) {
+Reach TopSearch::reach_of(const Evaluation& evaluation) const {
+  const Reach shown = reach_shown_by(evaluation);
+  const bool is_clock = inputs_.axes.main() == inputs_.axes.axis_named(parameter_of(Setting::sm_clock));
+  const bool is_first = fails_ == values_;
+  // A power limit works where it caps; and what failed for a clock too high is not capped there at a lower one.
+  return shown == Reach::unknown && !(is_clock && is_first) ? Reach::reached : shown;
+}
+
+void TopSearch::learn(Reach reach) {
+  const bool is_first = fails_ == values_;
+  if (reach == Reach::reached) {
     works_ = rank();
-  } else if (works_ || fails_ == values_) {
+  } else if (reach == Reach::failed && (works_ || is_first)) {
     fails_ = rank();
   } else {
-    // It fails in the middle, too: the fault is the variant's.
+    // It cannot tell, or fails in the middle, too, and the fault is its own: another one is to.
     ++variant_;
     fails_ = values_;
   }
 }
 
 SettingPoint TopSearch::top() const {
-  return works_ ? settings_at(*works_) : inputs_.axes.maximum();
+  return settings_at(works_.value_or(values_ - 1));
 }
 
 StagedMethod::StagedMethod(MethodInputs inputs, bool from_top) : inputs_(std::move(inputs)), record_(inputs_.space) {

@@ -8,6 +8,7 @@
 
 #include "method/axes.hpp"
 #include "method/method.hpp"
+#include "method/reach.hpp"
 #include "method/subspace.hpp"
 #include "strategy/record.hpp"
 
@@ -74,11 +75,13 @@ struct MethodInputs {
 };
 
 /// Finds the greatest value of the main setting at which the device works: a clock that it does not reach fails,
-/// whatever runs. One evaluation tells where the greatest value works; else a variant that works at a middle value is
-/// tried at values between.
+/// whatever runs, unless the power cap holds the clock below anyway, which tells nothing. One evaluation tells where
+/// the greatest value works; else a variant that fails there, and works at a middle value, is tried at values between.
+/// Values that no configuration may have, are left out.
 class TopSearch {
  public:
-  /// @param inputs must outlive this object. @throws UsageError where no configuration is valid at the greatest values.
+  /// @param inputs must outlive this object. @throws UsageError where no configuration is valid at the greatest values,
+  /// the main one aside.
   explicit TopSearch(const MethodInputs& inputs);
   /// The point whose result is needed next; nothing where the top is known.
   std::optional<Point> next(const History& history);
@@ -89,12 +92,16 @@ class TopSearch {
   /// The value to try, by its rank on the axis.
   [[nodiscard]] std::size_t rank() const;
   [[nodiscard]] SettingPoint settings_at(std::size_t rank) const;
-  void learn(bool works);
+  /// What an evaluation at rank() tells.
+  [[nodiscard]] Reach reach_of(const Evaluation& evaluation) const;
+  void learn(Reach reach);
+  /// The variants in a sample at the greatest settings at which there are some.
+  void choose_variants();
 
   const MethodInputs& inputs_;
   std::vector<Point> variants_;  ///< to try, the first one first
   std::size_t variant_ = 0;
-  std::size_t values_ = 1;            ///< of the main axis
+  std::size_t values_ = 1;            ///< of the main axis, up to the greatest that is valid
   std::optional<std::size_t> works_;  ///< the greatest rank that is known to work
   std::size_t fails_ = 1;             ///< the least that is known not to; values_: none
 };

@@ -124,6 +124,95 @@ TEST_F(MethodTest, ClocksThatTheDeviceDoesNotReachAreNotBegunAt) {
   }
 }
 
+/// Clocks above 1400 MHz are not reached: they fail, but for variants whose power the board caps, of which it says
+/// that.
+Evaluation evaluate_capped(const SearchSpace& space, const Point& point, double cap_watts) {
+  Evaluation evaluation = landscape::evaluate(space, point);
+  if (space.values(point)[3].as_double() <= 1400) return evaluation;
+  if (evaluation.quantities.at("power").value < cap_watts) {
+    evaluation.outcome = Outcome::measurement;
+    evaluation.quantities.clear();
+  } else {
+    evaluation.quantities.at("power").flags = {"power_capped"};
+  }
+  return evaluation;
+}
+
+std::vector<Evaluation> run_capped(const std::string& name, const SearchSpace& space, std::uint64_t seed,
+                                   double cap_watts) {
+  const auto method = make_method(name, space, seed, setup_with(60));
+  std::vector<Evaluation> evaluations;
+  while (evaluations.size() < 60) {
+    const auto points = method->ask(1);
+    if (points.empty()) break;
+    evaluations.push_back(evaluate_capped(space, points.front(), cap_watts));
+    method->tell(points.front(), evaluations.back());
+  }
+  return evaluations;
+}
+
+TEST_F(MethodTest, VariantsThatThePowerCapSlowsDoNotTellThatAClockIsReached) {
+  constexpr double some_are_capped = 340;
+  int first_was_capped = 0;
+  for (const char* name : {"energy-at-max", "race-to-idle+clocks", "model-steered", "two-clock"}) {
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+      SCOPED_TRACE(testing::Message() << name << ", seed " << seed);
+      const auto evaluations = run_capped(name, space, seed, some_are_capped);
+      first_was_capped += evaluations.front().ok() ? 1 : 0;
+      const auto at_unreached = std::ranges::count_if(
+          evaluations, [](const Evaluation& each) { return each.configuration[3].as_double() > 1400; });
+      EXPECT_LE(at_unreached, 10);
+      const auto at_top = std::ranges::count_if(
+          evaluations, [](const Evaluation& each) { return each.configuration[3].as_double() == 1350; });
+      EXPECT_GE(at_top, 3);
+    }
+  }
+  EXPECT_GT(first_was_capped, 4);
+}
+
+TEST_F(MethodTest, WhereEveryVariantIsCappedTheGreatestClockIsBegunAt) {
+  constexpr double all_are_capped = 0;
+  for (const auto& evaluation : run_capped("energy-at-max", space, 1, all_are_capped))
+    EXPECT_EQ(evaluation.configuration[3].as_double(), 1500);
+}
+
+TEST_F(MethodTest, WhatFailsInTheSecondStepDoesNotUndoTheFirst) {
+  for (const double cap_watts : {1e9, 340.0}) {
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+      SCOPED_TRACE(testing::Message() << cap_watts << " W, seed " << seed);
+      MethodAnswer answer("race-to-idle+clocks", {"block", "tile", "unroll", "nvml_gr_clock"}, setup_with(60));
+      const auto evaluations = run_capped("race-to-idle+clocks", space, seed, cap_watts);
+      for (const auto& evaluation : evaluations) answer.add(evaluation);
+      const auto variant_of = [](const Evaluation& each) {
+        return std::vector(each.configuration.begin(), each.configuration.end() - 1);
+      };
+      // The last evaluations are the second step's.
+      const Evaluation* least = nullptr;
+      int failures = 0;
+      for (const auto& each : evaluations) {
+        if (variant_of(each) != variant_of(evaluations.back())) continue;
+        failures += each.ok() ? 0 : 1;
+        if (each.ok() &&
+            (least == nullptr || each.quantities.at("energy").value < least->quantities.at("energy").value))
+          least = &each;
+      }
+      EXPECT_GE(failures, cap_watts > 400 ? 1 : 0);
+      ASSERT_NE(answer.best(), nullptr);
+      EXPECT_EQ(answer.best(), least);
+    }
+  }
+}
+
+TEST_F(MethodTest, TheGreatestClockIsOneThatIsValid) {
+  const auto low = SearchSpace::build(landscape::parameters(), {{"nvml_gr_clock < 1200", "Conditions[0]"}});
+  for (const auto& description : method_descriptions()) {
+    SCOPED_TRACE(description.name);
+    const Searched result = run(description.name, low, setup_with(80), 80);
+    EXPECT_TRUE(result.answer);
+  }
+  for (const Point& point : run("energy-at-max", low, setup_with(20), 20).points) EXPECT_EQ(clock_of(point), 1125);
+}
+
 TEST_F(MethodTest, EnergyAtMaximumStaysAtMaximum) {
   const Searched result = run("energy-at-max", space, setup_with(40), 40);
   for (const auto& point : result.points) EXPECT_EQ(clock_of(point), 1500);
