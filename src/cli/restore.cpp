@@ -54,7 +54,7 @@ int run_restore(const RestoreArguments& arguments) {
     }
     for (const auto& problem : restored.problems) {
       found = failed = true;
-      say("wattune: {}; remove it once the board's settings are right\n", problem);
+      say("wattune: {}\n", problem);
     }
   }
   if (!found && !arguments.stale) {

@@ -24,6 +24,44 @@ namespace {
 
 constexpr int record_version = 1;
 
+class OtherVersion : public UsageError {
+ public:
+  OtherVersion() : UsageError("it was written by another version of wattune; use that one's 'wattune restore'") {}
+};
+
+/// What `read` makes of a key's value. @throws UsageError that names the key
+template <typename Read>
+auto read_key(const json& object, const char* key, Read read) {
+  const auto found = object.find(key);
+  if (found == object.end()) throw UsageError(fmt::format("key '{}' is missing", key));
+  try {
+    return read(*found);
+  } catch (const json::exception&) {
+    throw UsageError(fmt::format("key '{}' does not hold what it should", key));
+  }
+}
+
+template <typename Type>
+Type read_key(const json& object, const char* key) {
+  return read_key(object, key, [](const json& value) { return value.get<Type>(); });
+}
+
+/// @throws DeviceError that names the file, and says what to do
+SettingsRecord read_record(const fs::path& path) {
+  const std::string text = read_file(path, "the record of settings");
+  try {
+    return record_from_text(text);
+  } catch (const OtherVersion& other) {
+    throw DeviceError(fmt::format("the record of settings '{}' cannot be used: {}", path.string(), other.what()));
+  } catch (const UsageError& error) {
+    throw DeviceError(
+        fmt::format("the record of settings '{}' is damaged ({}), so that nobody knows what they were: see that the "
+                    "board's clocks and power limit are as they should be ('nvidia-smi -rgc' and 'nvidia-smi -rmc', or "
+                    "a reboot, reset clocks), then delete the file",
+                    path.string(), error.what()));
+  }
+}
+
 /// Empty where the folder may be used.
 std::string objection(const fs::path& folder) {
   struct stat status {};
@@ -81,31 +119,26 @@ std::string to_text(const SettingsRecord& r) {
 }
 
 SettingsRecord record_from_text(const std::string& text) {
-  try {
-    const json j = json::parse(text);
-    if (j.at("version").get<int>() != record_version) {
-      throw UsageError("it was written by another version of wattune; use that one's 'wattune restore'");
-    }
-    SettingsRecord r;
-    j.at("uuid").get_to(r.uuid);
-    j.at("library").get_to(r.library);
-    j.at("route").get_to(r.route);
-    r.route_details = j.value("route_details", "");
-    j.at("boot").get_to(r.boot);
-    j.at("driver").get_to(r.driver);
-    r.client = process_identity_from_json(j.at("client"));
-    r.server = process_identity_from_json(j.at("server"));
-    j.at("created").get_to(r.created);
-    r.before = saved_settings_from_json(j.at("before"));
-    for (const auto& name : j.at("touched")) {
-      const auto setting = setting_of(name.get<std::string>());
-      if (!setting) throw UsageError("there is no setting '" + name.get<std::string>() + "'");
-      r.touched.push_back(*setting);
-    }
-    return r;
-  } catch (const json::exception& error) {
-    throw UsageError(fmt::format("it is no record of settings: {}", error.what()));
+  const json j = json::parse(text, nullptr, false);
+  if (!j.is_object()) throw UsageError("it is not a JSON object");
+  if (read_key<int>(j, "version") != record_version) throw OtherVersion();
+  SettingsRecord r;
+  r.uuid = read_key<std::string>(j, "uuid");
+  r.library = read_key<std::string>(j, "library");
+  r.route = read_key<std::string>(j, "route");
+  if (j.contains("route_details")) r.route_details = read_key<std::string>(j, "route_details");
+  r.boot = read_key<std::string>(j, "boot");
+  r.driver = read_key<std::string>(j, "driver");
+  r.client = read_key(j, "client", process_identity_from_json);
+  r.server = read_key(j, "server", process_identity_from_json);
+  r.created = read_key<std::string>(j, "created");
+  r.before = read_key(j, "before", saved_settings_from_json);
+  for (const auto& name : read_key<std::vector<std::string>>(j, "touched")) {
+    const auto setting = setting_of(name);
+    if (!setting) throw UsageError("there is no setting '" + name + "'");
+    r.touched.push_back(*setting);
   }
+  return r;
 }
 
 SettingsFolder SettingsFolder::open(bool simulated) {
@@ -197,7 +230,7 @@ std::optional<SettingsRecord> SettingsFolder::find(const std::string& uuid) cons
   std::error_code error;
   const fs::path path = file(uuid, ".json");
   if (!fs::exists(path, error)) return std::nullopt;
-  return record_from_text(read_file(path, "the record of settings"));
+  return read_record(path);
 }
 
 std::vector<SettingsRecord> SettingsFolder::records(std::vector<std::string>* problems) const {
@@ -206,9 +239,9 @@ std::vector<SettingsRecord> SettingsFolder::records(std::vector<std::string>* pr
   for (const auto& entry : fs::directory_iterator(path_, error)) {
     if (entry.path().extension() != ".json") continue;
     try {
-      all.push_back(record_from_text(read_file(entry.path(), "the record of settings")));
+      all.push_back(read_record(entry.path()));
     } catch (const Error& wrong) {
-      if (problems != nullptr) problems->push_back(fmt::format("'{}': {}", entry.path().string(), wrong.what()));
+      if (problems != nullptr) problems->emplace_back(wrong.what());
     }
   }
   return all;

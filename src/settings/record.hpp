@@ -59,6 +59,7 @@ class SettingsFolder {
   /// Written whole and synced before it returns. @throws DeviceError.
   void write(const SettingsRecord& record) const;
   void remove(const std::string& uuid) const;
+  /// @throws DeviceError for a damaged one, with what to do.
   [[nodiscard]] std::optional<SettingsRecord> find(const std::string& uuid) const;
   /// All that there are. What cannot be read is told in `problems`, one line each.
   [[nodiscard]] std::vector<SettingsRecord> records(std::vector<std::string>* problems) const;

@@ -14,8 +14,10 @@
 namespace wattune {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using State = RestoreReport::State;
 
 class KeeperTest : public SettingsTest {
@@ -156,7 +158,22 @@ TEST_F(KeeperTest, RecordThatCannotBeReadIsTold) {
   std::vector<std::string> problems;
   EXPECT_TRUE(restore_all(folder, opener(), &problems).empty());
   ASSERT_EQ(problems.size(), 1U);
-  EXPECT_THAT(problems[0], HasSubstr("it is no record of settings"));
+  EXPECT_THAT(problems[0],
+              AllOf(HasSubstr("GPU-1.json' is damaged (it is not a JSON object)"), HasSubstr("nvidia-smi -rgc"),
+                    HasSubstr("then delete the file"), Not(HasSubstr("exception"))));
+}
+
+TEST_F(KeeperTest, BoardWithADamagedRecordIsNotTakenAndTheFileAndItsKeyAreNamed) {
+  const auto refused_with = [&](const std::string& text) {
+    std::ofstream(path / "GPU-1.json") << text;
+    return error_of([&] { take(); });
+  };
+  EXPECT_THAT(refused_with("garbage"), AllOf(HasSubstr("GPU-1.json' is damaged (it is not a JSON object)"),
+                                             HasSubstr("then delete the file"), Not(HasSubstr("exception"))));
+  EXPECT_THAT(refused_with(R"({"version": 1})"), HasSubstr("(key 'uuid' is missing)"));
+  EXPECT_THAT(refused_with(R"({"version": "1"})"), HasSubstr("(key 'version' does not hold what it should)"));
+  EXPECT_THAT(refused_with(R"({"version": 2})"),
+              HasSubstr("GPU-1.json' cannot be used: it was written by another version"));
 }
 
 TEST_F(KeeperTest, WithoutPermissionNothingIsTakenOrNoted) {
