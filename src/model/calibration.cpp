@@ -174,7 +174,8 @@ std::optional<KnownCalibration> find_calibration(const std::string& board, const
       const bool own = found.board == board;
       best = KnownCalibration{std::move(found), own};
     } catch (const std::exception& damage) {
-      const bool is_own = entry.path().filename() == kept_file(folder, board, driver).filename();
+      // Of whatever driver: backends and NVML do not call it the same.
+      const bool is_own = entry.path().filename().string().starts_with(kept_file(folder, board, "").stem().string());
       if (is_own && problem != nullptr) *problem = passed_over_text(kept_calibrations, entry.path(), damage.what());
     }
   }
