@@ -52,12 +52,28 @@ std::optional<double> value_of(const Evaluation& evaluation, const std::string& 
   return objective_value(evaluation, {name, Direction::minimize});
 }
 
+/// @pre SM clocks are recorded
+double nearest_clock(const SettingAxes& axes, double mhz) {
+  const auto axis = axes.axis_named(parameter_of(Setting::sm_clock)).value();
+  return axes.values(axis)[axes.at_clock(mhz)[axis]];
+}
+
+/// What lies between recorded clocks has one nearby. What lies beyond is a slip.
+void require_in_range(const SettingAxes& axes, double base_clock) {
+  const auto axis = axes.axis_named(parameter_of(Setting::sm_clock));
+  if (!axis) return;
+  const auto [least, greatest] = std::ranges::minmax(axes.values(*axis));
+  if (base_clock >= least && base_clock <= greatest) return;
+  throw UsageError(fmt::format("--base-clock {:.10g}: {:g} to {:g} MHz are recorded, the nearest clock is {:g} MHz",
+                               base_clock, least, greatest, nearest_clock(axes, base_clock)));
+}
+
 class Enumeration {
  public:
   Enumeration(const Results& results, const ComparisonOptions& options)
       : results_(results), options_(options), grid_(results, kinds_of(results)) {
     for (const GridCell& cell : grid_.cells) all_.push_back(&cell);
-    check_base_clock();
+    if (options_.base_clock) require_in_range(grid_.axes, *options_.base_clock);
     top_ = greatest_that_works();
     maximum_ = at(top_);
   }
@@ -110,29 +126,13 @@ class Enumeration {
     if (!method.at_base_clock) return top_;
     const bool has_clocks = grid_.axes.axis_named(parameter_of(Setting::sm_clock)).has_value();
     if (has_clocks && options_.base_clock) {
-      const double nearest = nearest_clock(*options_.base_clock);
+      const double nearest = nearest_clock(grid_.axes, *options_.base_clock);
       if (nearest != *options_.base_clock)
         compared.remark = fmt::format("begins at {:g} MHz, the nearest clock that is recorded", nearest);
       return grid_.axes.at_clock(nearest);
     }
     compared.missing = has_clocks ? "no base clock: give --base-clock" : "no SM clock is recorded";
     return std::nullopt;
-  }
-
-  /// @pre SM clocks are recorded
-  [[nodiscard]] double nearest_clock(double mhz) const {
-    const auto axis = grid_.axes.axis_named(parameter_of(Setting::sm_clock)).value();
-    return grid_.axes.values(axis)[grid_.axes.at_clock(mhz)[axis]];
-  }
-
-  /// What lies between recorded clocks has one nearby. What lies beyond is a slip.
-  void check_base_clock() const {
-    const auto axis = grid_.axes.axis_named(parameter_of(Setting::sm_clock));
-    if (!options_.base_clock || !axis) return;
-    const auto [least, greatest] = std::ranges::minmax(grid_.axes.values(*axis));
-    if (*options_.base_clock >= least && *options_.base_clock <= greatest) return;
-    throw UsageError(fmt::format("--base-clock {:.10g}: {:g} to {:g} MHz are recorded, the nearest clock is {:g} MHz",
-                                 *options_.base_clock, least, greatest, nearest_clock(*options_.base_clock)));
   }
 
   /// Boards do not reach every clock that they accept: all fails there.
@@ -318,6 +318,10 @@ void complete_energy(Results& results) {
         return energy && time ? std::optional(*energy / *time) : std::nullopt;
       },
       "W");
+}
+
+void require_recorded_base_clock(const Results& results, double mhz) {
+  require_in_range(SettingGrid(results, kinds_of(results)).axes, mhz);
 }
 
 Coverage coverage_of(const Results& results) {

@@ -44,6 +44,9 @@ struct Coverage {
 };
 Coverage coverage_of(const Results& results);
 
+/// @throws UsageError for a base clock (MHz) beyond the SM clocks that are recorded, where any is.
+void require_recorded_base_clock(const Results& results, double mhz);
+
 /// Every method by enumeration: as if each of its stages had tried all that it may. Counts what it would have
 /// evaluated. The base clock is the nearest that is recorded.
 /// @throws UsageError where no evaluation has the objective, and where the base clock is beyond those that are

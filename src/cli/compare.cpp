@@ -17,6 +17,8 @@
 #include "cli/replay_device.hpp"
 #include "cli/say.hpp"
 #include "cli/tune_method.hpp"
+#include "cli/tune_run.hpp"
+#include "cli/tune_settings.hpp"
 #include "result/order.hpp"
 
 namespace wattune::cli {
@@ -38,7 +40,7 @@ std::size_t combinations_of(const Results& results) {
 }
 
 Results read_completed(const std::string& file) {
-  Results results = read_recorded(file);
+  Results results = read_recorded_space(file);
   complete_energy(results);
   return results;
 }
@@ -222,6 +224,11 @@ int compare_by_running(const CompareArguments& arguments) {
                               ? problem.parent_path() / (problem.stem().string() + "-wattune-compare")
                               : fs::path(arguments.tune.output);
   const Interrupt interrupt;  // from the first run to the last, with what lies between
+  TuneArguments common = arguments.tune;
+  common.problem = problem.string();
+  // What is wrong for every method is told before any begins.
+  choose_budget(common, Problem{});
+  choose(common);
   Comparison comparison;
   ComparisonOptions options;
   int code = static_cast<int>(ExitCode::done);
@@ -235,8 +242,7 @@ int compare_by_running(const CompareArguments& arguments) {
       code = static_cast<int>(ExitCode::interrupted);
       break;
     }
-    TuneArguments tune = arguments.tune;
-    tune.problem = problem.string();
+    TuneArguments tune = common;
     tune.method = method.name;
     if (!method.at_base_clock) tune.base_clock.reset();
     tune.output = (folder / method.name).string();

@@ -156,7 +156,7 @@ void print_methods(const Comparison& comparison, const Objective& efficiency) {
     std::vector<std::string> cells = {method.name};
     for (const char* name : {"energy", "time", "power"}) cells.push_back(quantity_text(method.answer, name));
     if (other) cells.push_back(quantity_text(method.answer, efficiency.name));
-    cells.push_back(std::isfinite(method.gap) ? fmt::format("{:.2f}", 100 * method.gap) : "-");
+    cells.push_back(format_percent(method.gap));
     cells.push_back(method.answer ? fmt::format("{}", method.evaluations) : "-");
     cells.push_back(method.answer ? fmt::format("{}", method.settings) : "-");
     cells.push_back(std::isfinite(method.seconds) ? format_duration(method.seconds) : "-");
@@ -182,8 +182,7 @@ void print_capping(const Comparison& comparison) {
   const auto row = [&](const char* name, const CappingSide& side) {
     table.add_row(
         {name, quantity_text(side.best, "energy"), quantity_text(side.best, "time"), quantity_text(side.best, "power"),
-         fmt::format("{}", side.settings),
-         std::isfinite(side.time_spread) ? fmt::format("{:.2f}", 100 * side.time_spread) : "-",
+         fmt::format("{}", side.settings), format_percent(side.time_spread),
          side.best ? printable(format_configuration(side.best->configuration, comparison.parameter_names)) : ""});
   };
   row("clock", comparison.capping->by_clock);
@@ -198,8 +197,7 @@ void print_common(const CommonClock& common, const std::vector<std::string>& fil
                {fmt::format("at {:g} MHz", common.clock), Table::Align::right},
                {"more %", Table::Align::right}});
   const auto row = [&](const std::string& name, const std::string& clock, double own, double energy) {
-    table.add_row({name, clock, format_value(own, "J"), format_value(energy, "J"),
-                   fmt::format("{:.2f}", 100 * (energy / own - 1))});
+    table.add_row({name, clock, format_value(own, "J"), format_value(energy, "J"), format_percent(energy / own - 1)});
   };
   for (std::size_t i = 0; i < files.size(); ++i) {
     const auto& kernel = common.kernels[i];

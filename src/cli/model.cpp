@@ -65,7 +65,7 @@ int run_model(const ModelArguments& arguments) {
   const double width = parse_width(arguments.width, "--width");
   RecordedPowerChoice choice{arguments.clock, arguments.power, arguments.voltage, {}};
   for (const auto& condition : arguments.where) choice.where.push_back(parse_condition(condition));
-  const Results results = read_recorded(arguments.input);
+  const Results results = read_recorded_space(arguments.input);
   const RecordedPower recorded = recorded_power(results, choice, arguments.input);
   for (const auto& note : recorded.notes) say("wattune: {}: {}\n", arguments.input, note);
   ModelReport report;

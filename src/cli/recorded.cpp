@@ -8,13 +8,24 @@
 #include "cli/say.hpp"
 #include "result/order.hpp"
 #include "result/trials.hpp"
+#include "store/formats/edit.hpp"
 
 namespace wattune::cli {
 
 Results read_recorded(const std::string& file, Trials trials) {
   Results results = read_results(file);
   for (const auto& note : results.notes) say("wattune: warning: {}: {}\n", file, note);
-  if (trials == Trials::means) replace_final_trials(results.evaluations);
+  if (trials == Trials::each) return results;
+  if (const std::string dropped = drop_impossible(results); !dropped.empty())
+    say("wattune: warning: {}: {}\n", file, dropped);
+  replace_final_trials(results.evaluations);
+  return results;
+}
+
+Results read_recorded_space(const std::string& file) {
+  Results results = read_recorded(file);
+  if (const std::string dropped = drop_outside(results); !dropped.empty())
+    say("wattune: warning: {}: {}\n", file, dropped);
   return results;
 }
 

@@ -14,8 +14,12 @@ namespace wattune::cli {
 /// What becomes of a finalist's trials: their means, as the run reported them, or each stays as it is.
 enum class Trials { means, each };
 
-/// Reads a file, and warns of what was dropped. @throws as read_results()
+/// Reads a file, and warns of what was dropped. Where it is to be analysed (means), values that cannot be do not count.
+/// @throws as read_results()
 Results read_recorded(const std::string& file, Trials trials = Trials::means);
+
+/// The same, without evaluations that have a value which its parameter does not list; warns of these, too.
+Results read_recorded_space(const std::string& file);
 
 /// As objectives_of(); tells where time is taken because the file does not say what was tuned for.
 std::vector<Objective> recorded_objectives(const Results& results, const std::vector<std::string>& minimize,

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analysis/method_comparison.hpp"
 #include "analysis/search_quality.hpp"
 #include "base/clock.hpp"
 #include "base/duration.hpp"
@@ -185,10 +186,6 @@ void print_csv(const Report& report) {
   }
 }
 
-std::string percent(double share) {
-  return fmt::format("{:.2f}", 100 * share);
-}
-
 void print_tables(const Report& report) {
   const auto& quality = report.quality;
   const Quantity& optimum = quality.best().quantities.at(quality.objective().name);
@@ -211,8 +208,8 @@ void print_tables(const Report& report) {
   for (std::size_t s = 0; s < report.strategies(); ++s) {
     for (const std::size_t n : report.at) {
       const GapSummary x = quality.summary(report.of(s), n);
-      gaps.add_row({n == report.at.front() ? x.strategy : "", fmt::format("{}", n), percent(x.mean),
-                    std::isfinite(x.confidence) ? percent(x.confidence) : "-", percent(x.median), percent(x.largest),
+      gaps.add_row({n == report.at.front() ? x.strategy : "", fmt::format("{}", n), format_percent(x.mean),
+                    format_percent(x.confidence), format_percent(x.median), format_percent(x.largest),
                     fmt::format("{:.0f} %", 100 * x.exact_rate),
                     std::isfinite(x.score) ? fmt::format("{:.3f}", x.score) : "-",
                     std::isfinite(x.seconds) ? format_duration(x.seconds) : "-"});
@@ -220,7 +217,7 @@ void print_tables(const Report& report) {
   }
   for (const std::size_t n : report.at) {
     gaps.add_row({n == report.at.front() ? "(random search, expected)" : "", fmt::format("{}", n),
-                  percent(quality.random_gap(n))});
+                  format_percent(quality.random_gap(n))});
   }
   fmt::print("{}\n", gaps.text());
   Table effort({"strategy",
@@ -275,6 +272,7 @@ int run_replay(const ReplayArguments& arguments) {
     throw UsageError("replay: --strategy-option goes with --strategy");
   const Results results = read_recorded(arguments.input);
   const auto objectives = objectives_of(results, arguments.minimize, arguments.maximize);
+  if (arguments.base_clock) require_recorded_base_clock(results, *arguments.base_clock);
   const Recording recording(results, arguments.all_valid);
   if (recording.outside() > 0) {
     say("wattune: warning: {}: {} evaluations lie outside the space and are left out; 'wattune results check' says "

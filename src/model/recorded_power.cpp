@@ -22,9 +22,15 @@ constexpr double hz_per_mhz = 1e6;
 /// No core runs below or above.
 constexpr double lowest_volts = 0.2;
 constexpr double highest_volts = 5;
+/// No board has such clocks.
+constexpr double beyond_clocks_hz = 1e11;
 constexpr const char* requested_clock = "nvml_gr_clock";
 /// Stands for energy / time, where no power is recorded.
 constexpr const char* derived_power = "energy / time";
+
+bool is_clock(double hz) {
+  return std::isfinite(hz) && hz > 0 && hz < beyond_clocks_hz;
+}
 
 class PowerReader {
  public:
@@ -48,7 +54,8 @@ class PowerReader {
     const auto at = position(requested_clock);
     if (at && *at < results_.header.parameter_values.size()) {
       for (const Value& value : results_.header.parameter_values[*at]) {
-        if (value.is_number() && value.as_double() > 0) out_.requested_clocks.push_back(value.as_double() * hz_per_mhz);
+        if (value.is_number() && is_clock(value.as_double() * hz_per_mhz))
+          out_.requested_clocks.push_back(value.as_double() * hz_per_mhz);
       }
     }
     return std::move(out_);
@@ -234,9 +241,9 @@ class PowerReader {
       sample.clock_hz = clock_of(evaluation, out_.clock);
       sample.power_w = power_of(evaluation);
       if (!out_.voltage.empty()) sample.voltage = value_of(evaluation, out_.voltage);
-      if (position(requested_clock)) sample.requested_hz = clock_of(evaluation, requested_clock);
-      if (!(std::isfinite(sample.clock_hz) && sample.clock_hz > 0 && std::isfinite(sample.power_w) &&
-            sample.power_w > 0)) {
+      const double requested_hz = clock_of(evaluation, requested_clock);
+      if (is_clock(requested_hz)) sample.requested_hz = requested_hz;
+      if (!is_clock(sample.clock_hz) || !(std::isfinite(sample.power_w) && sample.power_w > 0)) {
         ++unusable;
         continue;
       }
@@ -245,15 +252,18 @@ class PowerReader {
     if (failed > 0)
       out_.notes.push_back(fmt::format("{} failed evaluation{} left out", failed, failed == 1 ? "" : "s"));
     if (unusable > 0) {
-      out_.notes.push_back(fmt::format("{} evaluation{} left out, for {} or {} is missing, no number, zero or negative",
-                                       unusable, unusable == 1 ? "" : "s", out_.clock, out_.power));
+      out_.notes.push_back(
+          fmt::format("{} evaluation{} left out, for {} or {} is missing, no number, zero, negative "
+                      "or beyond what boards have",
+                      unusable, unusable == 1 ? "" : "s", out_.clock, out_.power));
     }
     if (kernels_.empty()) {
-      fail(choice_.where.empty() || failed + unusable > 0
-               ? fmt::format("no evaluation has both {} and {} ({} failed, {} in which one is missing, no number, zero "
-                             "or negative)",
-                             out_.clock, out_.power, failed, unusable)
-               : fmt::format("no evaluation with {} and {} is as --where asks", out_.clock, out_.power));
+      fail(
+          choice_.where.empty() || failed + unusable > 0
+              ? fmt::format("no evaluation has both {} and {} ({} failed, {} in which one is missing, no number, zero, "
+                            "negative or beyond what boards have)",
+                            out_.clock, out_.power, failed, unusable)
+              : fmt::format("no evaluation with {} and {} is as --where asks", out_.clock, out_.power));
     }
   }
 

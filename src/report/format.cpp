@@ -89,6 +89,13 @@ std::string format_quantity(const Quantity& quantity) {
   return scale.unit.empty() || number == "-" ? number : number + " " + scale.unit;
 }
 
+std::string format_percent(double share) {
+  constexpr double most_shown_whole = 1e6;
+  const double percent = 100 * share;
+  if (!std::isfinite(percent)) return "-";
+  return std::fabs(percent) < most_shown_whole ? fmt::format("{:.2f}", percent) : fmt::format("{:.1e}", percent);
+}
+
 std::string format_named(const std::string& name, const Quantity& quantity) {
   Quantity shown = quantity;
   if (shown.unit == name) shown.unit.clear();

@@ -29,6 +29,9 @@ std::string format_value(double value, std::string_view unit);
 /// With its error and unit: "1.234 +- 0.005 ms".
 std::string format_quantity(const Quantity& quantity);
 
+/// A share in percent, without the sign: "12.34", "1.2e+09" for what is not to be shown whole, "-" where it is missing.
+std::string format_percent(double share);
+
 /// With its name: "time 1.234 +- 0.005 ms"; a name that is the unit itself stands once, "GFLOP/s 1234 +- 3".
 std::string format_named(const std::string& name, const Quantity& quantity);
 

@@ -51,6 +51,24 @@ Not sure: within the uncertainty (95 %) another configuration may be as good or 
 """)
         self.assertEqual(errors, "")
 
+    def test_energies_that_cannot_be_count_as_not_measured_and_are_told(self):
+        whole, _ = self.front("--json")
+        self.file.write_text(journal([*POINTS, (0.5, 0.005, -5, 0.1), (3.0, 0.005, 0, 0.1)]))
+        text, errors = self.front("--json")
+        members = lambda text: [m["quantities"] for m in json.loads(text)["members"]]
+        self.assertEqual(members(text), members(whole))
+        self.assertEqual(errors, f"wattune: warning: {self.file}: 2 times, energies or powers are zero, negative or infinite: they "
+                                 "count as not measured (energy -5 J of (5) first)\n")
+        text, errors = self.wattune("compare", self.file)
+        self.assertIn("energy -5 J of (5) first", errors)
+        self.assertNotIn("-5", text)
+
+    def test_percentages_are_never_long(self):
+        self.file.write_text(journal([*POINTS, (3.0, 0.005, 1e-300, 1e-302)]))
+        for command in (["compare", self.file], ["results", "front", self.file, "--minimize", "time", "--minimize", "energy"]):
+            text, _ = self.wattune(*command)
+            self.assertTrue(all(len(line) < 200 for line in text.splitlines()), text)
+
     def test_results_show_tells_the_trade_off_of_several_objectives(self):
         text, _ = self.wattune("results", "show", self.file, "--minimize", "time", "--minimize", "energy")
         self.assertIn("Pareto front of time, energy: 4 configurations, 1 of them not sure; 'wattune results front' lists them\n"

@@ -115,6 +115,14 @@ class Methods(settings_harness.Settings):
         _, stderr = self.wattune("tune", harness.GEMM, "--device", DEVICE, "--base-clock", "1000", code=2)
         self.assertIn("--base-clock goes with --method", stderr)
 
+    def test_what_no_method_can_do_with_is_told_before_any_begins(self):
+        journal = self.folder / "run.jsonl"
+        journal.write_text('{"wattune_journal":1}\n')
+        for arguments, said in (([harness.GEMM, "--budget", "0"], "--budget"), ([journal], "run.jsonl")):
+            _, stderr = self.wattune("compare", *arguments, "--device", DEVICE, code=2)
+            self.assertIn(said, stderr)
+            self.assertEqual(len(stderr.strip().splitlines()), 1, stderr)
+
     def test_methods_are_run_in_turn_and_compared(self):
         stdout, _ = self.wattune("compare", harness.GEMM, "--device", DEVICE, "--allow-settings", "--clocks", ":9", "--budget", "20",
                                  "-o", self.output, "--json")
@@ -362,6 +370,8 @@ class RecordedMethods(harness.CommandTest):
                 (["compare", file, "--output", self.folder / "out"], "--output is for runs"),
                 (["compare", file, "--clocks", ":5"], "--clocks is for runs"),
                 (["compare", file, "--base-clock", "1000000"], "the nearest clock is 1500 MHz"),
+                (["replay", file, "--method", "energy-to-solution+clocks", "--minimize", "nvml_energy", "--base-clock", "9999"],
+                 "the nearest clock is 1500 MHz"),
                 (["compare", file, "--minimize", "volume"], "volume"),
                 (["compare", self.folder / "none.json"], "none.json"),
                 (["compare", file, file, "--device", DEVICE], "name one problem file"),

@@ -79,7 +79,9 @@ class Model(harness.CommandTest):
         self.file.write_text(json.dumps(cache([500, 1000, 1500])))
         self.assertIn("3 distinct clocks are too few", self.wattune("model", self.file, code=2)[1])
         self.file.write_text(json.dumps(cache(range(300, 2101, 150), nvml_power=0)))
-        self.assertIn("no evaluation has both core_freq and nvml_power", self.wattune("model", self.file, code=2)[1])
+        errors = self.wattune("model", self.file, code=2)[1]
+        self.assertIn("times, energies or powers are zero, negative or infinite: they count as not measured", errors)
+        self.assertIn("no power is recorded", errors)
         self.assertIn("none.json", self.wattune("model", self.folder / "none.json", code=2)[1])
 
     def table(self, *lines):
@@ -107,6 +109,11 @@ class Model(harness.CommandTest):
         _, errors = self.wattune("model", self.table("clock [MHz],power [W]", *rows))
         self.assertIn("line 4: 'fast'", errors)
         self.assertIn("line 6: 'much'", errors)
+
+    def test_clocks_that_no_board_has_are_left_out_and_told(self):
+        rows = [f"{c},{power(c)}" for c in range(300, 1200, 100)]
+        _, errors = self.wattune("model", self.table("clock [MHz],power [W]", *rows, "1e18,200"))
+        self.assertIn("1 evaluation left out, for clock or power is missing, no number, zero, negative or beyond what boards have", errors)
 
     def test_a_voltage_is_one_by_its_unit_and_its_size(self):
         _, errors = self.wattune("model", self.file, "--voltage", "nvml_power", code=2)

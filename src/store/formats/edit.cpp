@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "result/order.hpp"
+#include "space/search_space.hpp"
 #include "store/formats/record_text.hpp"
 
 namespace wattune {
@@ -181,6 +182,12 @@ void check_space(const Results& results, Findings& findings) {
   }
 }
 
+/// Time passes and energy is used, whatever runs.
+bool must_be_positive(const std::string& name) {
+  const auto si = file_unit(name).si;
+  return name == "time" || si == "J" || si == "W";
+}
+
 void check_quantities(const Results& results, Findings& findings) {
   std::map<std::string, std::string> units;
   for (const Evaluation& evaluation : results.evaluations) {
@@ -196,8 +203,7 @@ void check_quantities(const Results& results, Findings& findings) {
         findings.add("unit", fmt::format("'{}' is recorded in '{}' where '{}' is expected", name, quantity.unit, si),
                      shown(evaluation));
       }
-      const bool positive = name == "time" || file_unit(name).si == "J" || file_unit(name).si == "W";
-      if (positive && evaluation.ok() && quantity.value <= 0) {
+      if (evaluation.ok() && quantity.value <= 0 && must_be_positive(name)) {
         findings.add("value", fmt::format("'{}' is not positive", name), shown(evaluation));
       }
     }
@@ -234,6 +240,49 @@ std::vector<Finding> check_results(const Results& results) {
   check_space(results, findings);
   check_quantities(results, findings);
   return findings.take();
+}
+
+std::string drop_impossible(Results& results) {
+  std::size_t count = 0;
+  std::string first;
+  for (Evaluation& evaluation : results.evaluations) {
+    if (!evaluation.ok()) continue;
+    std::erase_if(evaluation.quantities, [&](const auto& entry) {
+      const auto& [name, quantity] = entry;
+      // NaN is what was not measured.
+      const bool possible = std::isnan(quantity.value) || (quantity.value > 0 && std::isfinite(quantity.value));
+      if (possible || !must_be_positive(name)) return false;
+      if (count++ == 0) {
+        first = fmt::format("{} {:g}{}{} of {}", name, quantity.value, quantity.unit.empty() ? "" : " ", quantity.unit,
+                            shown(evaluation));
+      }
+      return true;
+    });
+  }
+  if (count == 0) return "";
+  if (count == 1) return fmt::format("{} cannot be: it counts as not measured", first);
+  return fmt::format(
+      "{} times, energies or powers are zero, negative or infinite: they count as not measured ({} first)", count,
+      first);
+}
+
+std::string drop_outside(Results& results) {
+  auto parameters = parameters_of(results);
+  if (std::ranges::any_of(parameters, [](const Parameter& parameter) { return parameter.values.empty(); })) return "";
+  const SearchSpace space = SearchSpace::build(std::move(parameters), {});
+  std::string first;
+  const std::size_t count = std::erase_if(results.evaluations, [&](const Evaluation& evaluation) {
+    // What compares boards may be at settings of its own.
+    const bool is_aside =
+        evaluation.tier == "reference" || evaluation.tier == "calibration" || evaluation.tier == "timing";
+    if (is_aside || space.find(evaluation.configuration)) return false;
+    if (first.empty()) first = shown(evaluation);
+    return true;
+  });
+  if (count == 0) return "";
+  return fmt::format("{} with a value that its parameter does not have {} left out: {}{}",
+                     count == 1 ? "1 evaluation" : fmt::format("{} evaluations", count), count == 1 ? "is" : "are",
+                     first, count == 1 ? "" : " is the first");
 }
 
 std::size_t drop_failed(Results& results, std::span<const Outcome> outcomes) {

@@ -30,6 +30,14 @@ struct Finding {
 /// the evaluation succeeded, times that are not positive.
 std::vector<Finding> check_results(const Results& results);
 
+/// Removes what cannot be from evaluations that succeeded: times, energies and powers that are not positive and finite.
+/// They count as not measured. @return one line that says of what, how many and the first; empty where there is none.
+std::string drop_impossible(Results& results);
+
+/// Removes evaluations with a value that its parameter does not list, but those that do not compete. @return as
+/// drop_impossible().
+std::string drop_outside(Results& results);
+
 /// Removes evaluations that failed: of these outcomes, or of all where none is given. @return how many.
 std::size_t drop_failed(Results& results, std::span<const Outcome> outcomes);
 

@@ -280,6 +280,43 @@ TEST_F(Formats, CheckingFindsWhatIsWrong) {
               ::testing::UnorderedElementsAre("dropped", "duplicate", "outside", "unit", "unit", "unit", "missing"));
 }
 
+TEST_F(Formats, TimesEnergiesAndPowersThatCannotBeCountAsNotMeasured) {
+  Results results = rich_results();
+  EXPECT_EQ(drop_impossible(results), "");
+  const auto recorded = results.evaluations[0].quantities;
+  ASSERT_TRUE(results.evaluations[0].ok());
+  results.evaluations[0].quantities["energy"] = {-5, "J", 0, 1, {}};
+  EXPECT_THAT(drop_impossible(results),
+              ::testing::MatchesRegex("energy -5 J of \\(.*\\) cannot be: it counts as not measured"));
+  EXPECT_FALSE(results.evaluations[0].quantities.contains("energy"));
+  EXPECT_TRUE(results.evaluations[0].quantities.contains("time"));
+  results.evaluations[0].quantities = recorded;
+  results.evaluations[0].quantities["time"].value = 0;
+  results.evaluations[0].quantities["power"] = {std::numeric_limits<double>::infinity(), "W", 0, 1, {}};
+  results.evaluations[0].quantities["ps_power"] = {
+      std::numeric_limits<double>::quiet_NaN(), "W", 0, 1, {}};  // not measured
+  results.evaluations[0].quantities["temperature"] = {-3, "degC", 0, 1, {}};
+  EXPECT_THAT(drop_impossible(results), HasSubstr("2 times, energies or powers are zero, negative or infinite"));
+  EXPECT_FALSE(results.evaluations[0].quantities.contains("time"));
+  EXPECT_TRUE(results.evaluations[0].quantities.contains("temperature"));
+  EXPECT_EQ(drop_impossible(results), "");
+}
+
+TEST_F(Formats, EvaluationsWithValuesThatNoParameterListsAreLeftOutAndTold) {
+  Results results = rich_results();
+  const std::size_t count = results.evaluations.size();
+  EXPECT_EQ(drop_outside(results), "");
+  Evaluation outside = results.evaluations[0];
+  outside.configuration[0] = "abc";
+  results.evaluations.push_back(outside);
+  outside.tier = "reference";
+  results.evaluations.push_back(outside);
+  EXPECT_THAT(
+      drop_outside(results),
+      ::testing::MatchesRegex("1 evaluation with a value that its parameter does not have is left out: \\(abc.*\\)"));
+  EXPECT_EQ(results.evaluations.size(), count + 1);
+}
+
 TEST_F(Formats, FailuresAreDroppedByKind) {
   Results results = parse(small_cache);
   const Outcome kinds[] = {Outcome::compile, Outcome::launch};
