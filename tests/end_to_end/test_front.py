@@ -63,6 +63,14 @@ Not sure: within the uncertainty (95 %) another configuration may be as good or 
         self.assertIn("energy -5 J of (5) first", errors)
         self.assertNotIn("-5", text)
 
+    def test_values_that_no_parameter_lists_are_left_out_of_comparisons_and_told(self):
+        lines = self.file.read_text().splitlines()
+        stray = json.loads(lines[1])
+        stray["configuration"]["x"] = "abc"
+        self.file.write_text("\n".join([*lines, json.dumps(stray)]) + "\n")
+        _, errors = self.wattune("compare", self.file)
+        self.assertIn("1 evaluation with a value that its parameter does not have is left out: (abc)", errors)
+
     def test_percentages_are_never_long(self):
         self.file.write_text(journal([*POINTS, (3.0, 0.005, 1e-300, 1e-302)]))
         for command in (["compare", self.file], ["results", "front", self.file, "--minimize", "time", "--minimize", "energy"]):

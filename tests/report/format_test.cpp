@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <limits>
+
 namespace wattune {
 namespace {
 
@@ -27,6 +29,14 @@ TEST(Format, WhatRoundsUpTakesTheLargerUnit) {
   EXPECT_EQ(format_value(999.4e-6, "s"), "999.4 us");
   EXPECT_EQ(format_value(1e-3, "s"), "1.000 ms");
   EXPECT_EQ(format_value(9.9996, "W"), "10.00 W");
+}
+
+TEST(Format, PercentagesStayShort) {
+  EXPECT_EQ(format_percent(0.1234), "12.34");
+  EXPECT_EQ(format_percent(-0.5), "-50.00");
+  EXPECT_EQ(format_percent(1e300), "1.0e+302");
+  EXPECT_EQ(format_percent(std::numeric_limits<double>::infinity()), "-");
+  EXPECT_EQ(format_percent(std::numeric_limits<double>::quiet_NaN()), "-");
 }
 
 TEST(Format, MissingIsNeverZero) {
