@@ -41,6 +41,15 @@ std::vector<ParameterKind> kinds_by_name(const SearchSpace& space) {
   return kinds;
 }
 
+const StrategyEntry& entry_named(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& entry : entries()) {
+    if (entry.description.name == name) return entry;
+    names.push_back(entry.description.name);
+  }
+  throw UsageError(fmt::format("--strategy: there is no strategy '{}'; there are: {}", name, fmt::join(names, ", ")));
+}
+
 }  // namespace
 
 const std::vector<StrategyDescription>& strategy_descriptions() {
@@ -54,15 +63,14 @@ const std::vector<StrategyDescription>& strategy_descriptions() {
 
 std::unique_ptr<Strategy> make_strategy(const std::string& name, const SearchSpace& space, std::uint64_t seed,
                                         const StrategySetup& setup) {
-  std::vector<std::string> names;
-  for (const auto& entry : entries()) {
-    names.push_back(entry.description.name);
-    if (entry.description.name != name) continue;
-    if (setup.objectives.empty()) throw UsageError("strategy '" + name + "' needs an objective; name one");
-    return entry.make({space, seed, setup.objectives, setup.kinds.empty() ? kinds_by_name(space) : setup.kinds,
-                       OptionValues(entry.description, setup.options)});
-  }
-  throw UsageError(fmt::format("--strategy: there is no strategy '{}'; there are: {}", name, fmt::join(names, ", ")));
+  const StrategyEntry& entry = entry_named(name);
+  if (setup.objectives.empty()) throw UsageError("strategy '" + name + "' needs an objective; name one");
+  return entry.make({space, seed, setup.objectives, setup.kinds.empty() ? kinds_by_name(space) : setup.kinds,
+                     OptionValues(entry.description, setup.options)});
+}
+
+void check_strategy(const std::string& name, const StrategyOptions& options) {
+  static_cast<void>(OptionValues(entry_named(name).description, options));
 }
 
 std::unique_ptr<Strategy> make_strategy(const std::string& name, const SearchSpace& space, std::uint64_t seed,

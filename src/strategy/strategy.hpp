@@ -44,6 +44,9 @@ std::unique_ptr<Strategy> make_strategy(const std::string& name, const SearchSpa
 std::unique_ptr<Strategy> make_strategy(const std::string& name, const SearchSpace& space, std::uint64_t seed,
                                         const Objective& objective = {"time", Direction::minimize});
 
+/// @throws UsageError as make_strategy() for what depends on name and options alone.
+void check_strategy(const std::string& name, const StrategyOptions& options);
+
 /// An option: a number within bounds, or one of several words.
 struct OptionDescription {
   std::string name;
