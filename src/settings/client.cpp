@@ -29,6 +29,8 @@ namespace {
 
 /// NVML's setters take milliseconds; one that takes so long hangs.
 constexpr double reply_seconds = 30;
+/// Far longer than a board is put back.
+constexpr double put_back_seconds = 1.5;
 /// For the first word of the system-wide server, which other users load too.
 constexpr double system_seconds = 10;
 
@@ -241,7 +243,16 @@ bool SettingsClient::Impl::take(double wait_seconds, int wake_fd) {
   request.kind = SettingsRequest::Kind::acquire;
   request.wait = wait_seconds > 0;
   request.locked_sm_clock_hz = locked_sm_clock_hz;
-  const json reply = ask(request, request.wait ? wait_seconds : reply_seconds, request.wait ? wake_fd : -1);
+  const auto acquire = [&] {
+    return ask(request, request.wait ? wait_seconds : reply_seconds, request.wait ? wake_fd : -1);
+  };
+  json reply = acquire();
+  // The server of a run that was killed just now is still putting the board back.
+  const double deadline = monotonic_seconds() + put_back_seconds;
+  while (reply.contains("busy") && monotonic_seconds() < deadline) {
+    real_clock().sleep_until(real_clock().now() + 0.05);
+    reply = acquire();
+  }
   if (reply.contains("woken")) return false;
   if (reply.contains("late") || reply.contains("busy")) {
     throw DeviceError(

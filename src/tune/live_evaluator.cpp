@@ -252,9 +252,7 @@ void LiveEvaluator::handle_message(const json& message) {
   const auto state = worker_.state();
   worker_.answered();
   idle_since_ = monotonic_seconds();
-  if (message.contains("error")) {
-    throw Error(static_cast<ExitCode>(message.at("code").get<int>()), message.at("error").get<std::string>());
-  }
+  if (message.contains("error")) throw_error(message, state);
   if (state == WorkerClient::State::opening) {
     device_ = device_from_json(message.at("device"));
     meter_ = message.at("meter").get<std::string>();
@@ -270,6 +268,18 @@ void LiveEvaluator::handle_message(const json& message) {
   } else {
     handle_answer(message);
   }
+}
+
+/// What the worker says ends the run.
+void LiveEvaluator::throw_error(const json& message, WorkerClient::State state) const {
+  const auto code = static_cast<ExitCode>(message.at("code").get<int>());
+  const auto text = message.at("error").get<std::string>();
+  const bool is_lost = opened_ && state == WorkerClient::State::opening && code == ExitCode::device;
+  if (!is_lost) throw Error(code, text);
+  throw DeviceError(
+      fmt::format("{} ({}) was lost: it was there when the run began. What was measured is kept; once it "
+                  "is back, the same command goes on. A worker that opens it anew says: {}",
+                  options_.device, device_.name, text));
 }
 
 void LiveEvaluator::handle_phase(const json& message) {
@@ -320,8 +330,13 @@ void LiveEvaluator::handle_answer(const json& message) {
     finish(std::move(entry), std::move(evaluation));
     return;
   }
-  suspect_ = completed(std::move(entry), std::move(evaluation));
   worker_.end(false);
+  if (evaluation.outcome == Outcome::lost_device && ++entry.attempts < max_attempts) {
+    note(fmt::format("{}; a new worker tries this configuration once more", evaluation.message));
+    waiting_.push_front(std::move(entry));
+    return;
+  }
+  suspect_ = completed(std::move(entry), std::move(evaluation));
 }
 
 /// Once for each change, not for each evaluation.
@@ -511,7 +526,10 @@ void LiveEvaluator::send_probe(const CompileOutcome& binary, const std::vector<V
 /// A lock cannot be read, only seen: the clock stays low under load although nothing holds it back.
 void LiveEvaluator::handle_probe(const json& message) {
   if (message.contains("failure")) {
-    probe_failed(message.at("failure").at("message").get<std::string>());
+    const Failure failure = failure_from_json(message.at("failure"));
+    probe_failed(failure.message);
+    // The worker's hold on the device is broken; where the device is lost, opening it anew says so.
+    if (failure.outcome == Outcome::crash || failure.outcome == Outcome::lost_device) worker_.end(false);
     return;
   }
   lock_checked_ = true;

@@ -96,6 +96,7 @@ class LiveEvaluator : public Evaluator {
   void keep_settings();
   void drive_worker();
   void handle_message(const nlohmann::json& message);
+  [[noreturn]] void throw_error(const nlohmann::json& message, WorkerClient::State state) const;
   void handle_phase(const nlohmann::json& message);
   void handle_answer(const nlohmann::json& message);
   void handle_reference_answer(const nlohmann::json& message);

@@ -251,7 +251,7 @@ class Faults(Simulated):
 
     def test_a_board_that_is_lost_ends_the_run_and_keeps_its_results(self):
         result, stderr = self.tune("--minimize", "energy", faults="launch:300=lost", code=3)
-        self.assertIn("sim:a100-pcie-40gb", stderr)
+        self.assertIn("sim:a100-pcie-40gb (NVIDIA A100-PCIE-40GB) was lost: it was there when the run began", stderr)
         self.assertGreater(result["counts"]["ok"], 0)
         self.assertLess(len(result["evaluations"]), 24)
         self.assert_journal_holds(result)
@@ -260,6 +260,11 @@ class Faults(Simulated):
         # The configuration that ran when it was lost is not to blame.
         self.assertEqual(again["counts"], {"ok": 24})
         self.assertGreater(again["reused"], 0)
+
+    def test_a_board_that_comes_back_is_held_against_no_configuration(self):
+        result, stderr = self.tune(faults="load:10=no_device")
+        self.assertEqual(result["counts"], {"ok": 24})
+        self.assertIn("a new worker tries this configuration once more", stderr)
 
     def test_no_memory_is_an_error_that_says_so(self):
         _, stderr = self.tune(faults="allocate=out_of_memory", code=3)
