@@ -167,7 +167,8 @@ void resolve_clocks_method(TuneArguments& arguments) {
     throw UsageError(
         "--method clocks measures at clocks of its own choice, which recorded results need not have: give a device");
   }
-  if (!arguments.minimize.empty() || !arguments.maximize.empty() || arguments.verify_only) {
+  const bool other_objective = !arguments.minimize.empty() && arguments.minimize != std::vector<std::string>{"energy"};
+  if (other_objective || !arguments.maximize.empty() || arguments.verify_only) {
     throw UsageError(
         "--method clocks finds the clock of least energy: it goes with no other objective, and not with --verify-only");
   }

@@ -52,7 +52,7 @@ RunInfo make_run_info(const TuneArguments& arguments, const Problem& problem, co
   run.simulated = device.simulated;
   run.space_size = space.size();
   run.cartesian = space.cartesian();
-  run.strategy = arguments.strategy;
+  if (!arguments.own_clock_only) run.strategy = arguments.strategy;
   run.seed = arguments.seed;
   return run;
 }

@@ -243,7 +243,9 @@ class Calibrate(harness.CommandTest):
             self.assertLess(optimum["memory-bound"], optimum["compute-bound"])
 
     def test_method_clocks_takes_a_configuration_and_refuses_what_is_none(self):
-        run, err = self.tune(harness.GEMM, "--method", "clocks", "--configuration", "MWG=64,NWG=64", "--problem-size", "1024,1024,1024")
+        run, err = self.tune(harness.GEMM, "--method", "clocks", "--configuration", "MWG=64,NWG=64", "--problem-size", "1024,1024,1024",
+                             "--minimize", "energy")
+        self.assertEqual(run["strategy"], "")
         self.assertEqual(run["own_clocks"][0]["configuration"]["MWG"], 64)
         self.assertIn("highest", run["own_clocks"][0])
         self.assertEqual(run["method"]["name"], "clocks")
