@@ -49,27 +49,29 @@ ConstraintSet::Bests MethodAnswer::bests() const {
   return bests;
 }
 
-bool MethodAnswer::began_at_front() const {
-  if (rows_.empty() || method_.at_base_clock) return true;
+bool MethodAnswer::is_reached(const std::string& settings, std::size_t among) const {
   auto known = constraints_.none_yet();
-  const Evaluation& first = *rows_.front().searched;
-  constraints_.update(known, first);
-  return reach_shown_by(constraints_.penalised(first, known, {&speed_, 1})) == Reach::reached;
+  return std::any_of(rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(among), [&](const Row& row) {
+    constraints_.update(known, *row.searched);
+    return row.settings == settings &&
+           reach_shown_by(constraints_.penalised(*row.searched, known, {&speed_, 1})) == Reach::reached;
+  });
 }
 
-/// Where the greatest settings are not reached, some evaluations precede the first step, at other settings than its
-/// own. It is then known by what follows: each of its evaluations is of another variant, and all of the second step
-/// are of one.
+/// Where the first row does not show that its settings are reached, others may precede the first step, at other
+/// settings than its own. It is then known by what follows: each of its evaluations is of another variant, and all of
+/// the second step are of one.
 std::optional<std::string> MethodAnswer::chosen_variant() const {
   if (rows_.empty()) return std::nullopt;
-  if (began_at_front()) return best_variant_at(rows_.front().settings);
+  const std::string& front = rows_.front().settings;
+  if (method_.at_base_clock || is_reached(front, 1)) return best_variant_at(front);
   const std::string& last = rows_.back().variant;
   std::size_t begin = rows_.size() - 1;
   while (begin > 0 && rows_[begin - 1].variant == last) --begin;
-  const bool is_chosen = std::any_of(rows_.begin() + static_cast<std::ptrdiff_t>(begin), rows_.end(),
-                                     [](const Row& row) { return row.searched->ok(); });
-  if (is_chosen && (begin == 0 || begin + 1 < rows_.size())) return last;
-  return best_variant_at(rows_[begin > 0 ? begin - 1 : 0].settings);
+  const bool works = std::any_of(rows_.begin() + static_cast<std::ptrdiff_t>(begin), rows_.end(),
+                                 [](const Row& row) { return row.searched->ok(); });
+  if (works && (begin == 0 || begin + 1 < rows_.size())) return last;
+  return best_variant_at(begin == 0 || is_reached(front, rows_.size()) ? front : rows_[begin - 1].settings);
 }
 
 /// By what the method was told, which is worse where a condition was missed by the best values until then.

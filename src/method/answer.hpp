@@ -45,8 +45,8 @@ class MethodAnswer {
   /// The variant that the first step chose, which had been told what the search had found; nothing where nothing
   /// succeeded.
   [[nodiscard]] std::optional<std::string> chosen_variant() const;
-  /// Whether the first step ran at the settings of the first row.
-  [[nodiscard]] bool began_at_front() const;
+  /// Whether one of the first so many rows shows that the device works at these settings.
+  [[nodiscard]] bool is_reached(const std::string& settings, std::size_t among) const;
   /// The variant that the first step would choose at these settings.
   [[nodiscard]] std::optional<std::string> best_variant_at(const std::string& settings) const;
 

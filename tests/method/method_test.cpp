@@ -448,6 +448,19 @@ TEST(MethodAnswerTest, AnotherMeasurementDoesNotChangeWhichVariantWasChosen) {
   EXPECT_EQ(answer.best(), &evaluations[2]);
 }
 
+TEST(MethodAnswerTest, AVariantThatFailsAtFirstDoesNotHideTheOthers) {
+  const auto space = SearchSpace::build(landscape::parameters(), {});
+  std::vector<Evaluation> evaluations;
+  for (const Point& point : {Point{0, 0, 0, 16}, Point{0, 0, 0, 8}, Point{2, 2, 0, 16}, Point{2, 1, 0, 16}})
+    evaluations.push_back(landscape::evaluate(space, point, 32));
+  MethodAnswer answer("race-to-idle+clocks", {"block", "tile", "unroll", "nvml_gr_clock"}, {});
+  for (const auto& evaluation : evaluations) {
+    answer.add(evaluation);
+    EXPECT_EQ(answer.best(), answer.any_succeeded() ? &evaluations[2] : nullptr);
+  }
+  EXPECT_TRUE(answer.any_succeeded());
+}
+
 TEST(MethodAnswerTest, WhatIsMeasuredAgainCountsByThat) {
   const auto space = SearchSpace::build(landscape::parameters(), {});
   std::vector<Evaluation> evaluations = {landscape::evaluate(space, {2, 2, 0, 8}),
