@@ -130,6 +130,7 @@ const MethodDescription& method_named(const std::string& name) {
 std::unique_ptr<Strategy> make_method(const std::string& name, const SearchSpace& space, std::uint64_t seed,
                                       const MethodSetup& setup) {
   const MethodEntry& entry = entry_named(name);
+  check_strategy(setup.strategy, setup.options);  // stages make theirs when they begin
   SettingAxes axes(space.parameters(), setup.kinds);
   if (axes.empty() && entry.description.need == NeedOfSettings::settings) {
     throw UsageError(fmt::format(

@@ -46,12 +46,6 @@ CompilePoolOptions pool_options(const LiveOptions& options) {
   return pool;
 }
 
-json to_json(const std::vector<Value>& configuration) {
-  json result = json::array();
-  for (const auto& value : configuration) result.push_back(to_json(value));
-  return result;
-}
-
 }  // namespace
 
 LiveEvaluator::LiveEvaluator(const Problem& problem, std::string text, LiveOptions options)
@@ -182,7 +176,7 @@ void LiveEvaluator::keep_settings() {
 
 void LiveEvaluator::advance() {
   keep_settings();
-  pool_.pump();
+  pump();
   finish_uncompilable();
   drive_worker();
   if (worker_.state() == WorkerClient::State::idle) {
@@ -191,7 +185,7 @@ void LiveEvaluator::advance() {
     } else {
       send_next();
     }
-    pool_.pump();
+    pump();
   }
 }
 
@@ -252,7 +246,10 @@ void LiveEvaluator::handle_message(const json& message) {
   const auto state = worker_.state();
   worker_.answered();
   idle_since_ = monotonic_seconds();
-  if (message.contains("error")) throw_error(message, state);
+  if (message.contains("error")) {
+    throw_error(static_cast<ExitCode>(message.at("code").get<int>()), message.at("error").get<std::string>(),
+                state == WorkerClient::State::opening);
+  }
   if (state == WorkerClient::State::opening) {
     device_ = device_from_json(message.at("device"));
     meter_ = message.at("meter").get<std::string>();
@@ -270,16 +267,22 @@ void LiveEvaluator::handle_message(const json& message) {
   }
 }
 
-/// What the worker says ends the run.
-void LiveEvaluator::throw_error(const json& message, WorkerClient::State state) const {
-  const auto code = static_cast<ExitCode>(message.at("code").get<int>());
-  const auto text = message.at("error").get<std::string>();
-  const bool is_lost = opened_ && state == WorkerClient::State::opening && code == ExitCode::device;
-  if (!is_lost) throw Error(code, text);
+/// @param opening it was said by a process that opened the device
+void LiveEvaluator::throw_error(ExitCode code, const std::string& text, bool opening) const {
+  if (!opened_ || !opening || code != ExitCode::device) throw Error(code, text);
   throw DeviceError(
       fmt::format("{} ({}) was lost: it was there when the run began. What was measured is kept; once it "
-                  "is back, the same command goes on. A worker that opens it anew says: {}",
+                  "is back, the same command goes on. A process that opens it anew says: {}",
                   options_.device, device_.name, text));
+}
+
+/// Compilers open the device, too.
+void LiveEvaluator::pump() {
+  try {
+    pool_.pump();
+  } catch (const Error& error) {
+    throw_error(error.code(), error.what(), true);
+  }
 }
 
 void LiveEvaluator::handle_phase(const json& message) {
@@ -398,53 +401,6 @@ void LiveEvaluator::handle_timeout() {
     current_.reset();
     finish_failed(std::move(entry), Outcome::timeout, text);
   }
-}
-
-// ---- the reference
-
-void LiveEvaluator::request_reference() {
-  if (reference_needs_ == "nothing" || reference_ == Reference::from_first) return;
-  reference_ = Reference::wanted;
-  if (!reference_key_.empty()) return;  // a new worker: the binary is known already
-  const bool own_kernel = reference_needs_ == "reference_kernel";
-  if (!own_kernel) reference_configuration_ = problem_.defaults;
-  const auto request = own_kernel ? reference_request(problem_, device_.id) : compile_request(reference_configuration_);
-  reference_key_ = CompilePool::key(request);
-  pool_.add(reference_key_, request);
-}
-
-void LiveEvaluator::send_reference() {
-  if (!reference_binary_) reference_binary_ = pool_.find(reference_key_);
-  if (!reference_binary_) return;
-  if (!*reference_binary_) {
-    reference_failed(reference_needs_ == "reference_kernel" ? reference_binary_->error().message : "it does not build");
-    return;
-  }
-  limit_ = options_.phase_timeout_seconds;
-  worker_.request({{"op", "reference"},
-                   {"binary", wattune::to_json(**reference_binary_)},
-                   {"configuration", to_json(reference_configuration_)}},
-                  WorkerClient::State::referencing, limit_);
-}
-
-void LiveEvaluator::handle_reference_answer(const json& message) {
-  if (message.contains("failure")) {
-    reference_failed(failure_from_json(message.at("failure")).message);
-  } else {
-    reference_ = Reference::ready;
-  }
-}
-
-void LiveEvaluator::reference_failed(const std::string& reason) {
-  if (reference_needs_ == "reference_kernel") {
-    throw UsageError(fmt::format("{}: wattune.Verification.Reference.Kernel: the reference kernel '{}' failed: {}",
-                                 problem_.file.string(), problem_.verification.kernel->name, reason));
-  }
-  note(fmt::format("the default configuration cannot serve as the reference ({}); the first one that runs will",
-                   reason.substr(0, reason.find('\n'))));
-  reference_ = Reference::from_first;
-  reference_binary_.reset();
-  reference_key_.clear();
 }
 
 // ---- evaluations

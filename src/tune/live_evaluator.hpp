@@ -96,7 +96,8 @@ class LiveEvaluator : public Evaluator {
   void keep_settings();
   void drive_worker();
   void handle_message(const nlohmann::json& message);
-  [[noreturn]] void throw_error(const nlohmann::json& message, WorkerClient::State state) const;
+  [[noreturn]] void throw_error(ExitCode code, const std::string& text, bool opening) const;
+  void pump();
   void handle_phase(const nlohmann::json& message);
   void handle_answer(const nlohmann::json& message);
   void handle_reference_answer(const nlohmann::json& message);

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "result/evaluation.hpp"
+
 namespace wattune {
 
 using nlohmann::json;
@@ -97,6 +99,12 @@ json to_json(const Failure& failure) {
 Failure failure_from_json(const json& j) {
   return {outcome_from(j.at("outcome").get<std::string>()).value_or(Outcome::crash),
           j.at("message").get<std::string>()};
+}
+
+json to_json(const std::vector<Value>& configuration) {
+  json list = json::array();
+  for (const auto& value : configuration) list.push_back(to_json(value));
+  return list;
 }
 
 }  // namespace wattune

@@ -21,4 +21,7 @@ CompileResult compile_result_from_json(const nlohmann::json& json);
 nlohmann::json to_json(const Failure& failure);
 Failure failure_from_json(const nlohmann::json& json);
 
+/// A configuration, as a list.
+nlohmann::json to_json(const std::vector<Value>& configuration);
+
 }  // namespace wattune

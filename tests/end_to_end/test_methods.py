@@ -115,6 +115,12 @@ class Methods(settings_harness.Settings):
         _, stderr = self.wattune("tune", harness.GEMM, "--device", DEVICE, "--base-clock", "1000", code=2)
         self.assertIn("--base-clock goes with --method", stderr)
 
+    def test_a_wrong_strategy_is_told_before_anything_is_measured(self):
+        for option, said in (("--strategy=nope", "there is no strategy 'nope'"), ("--strategy-option=foo=1", "foo")):
+            _, stderr = self.tune("--allow-settings", "--method", "two-clock", option, code=2)
+            self.assertIn(said, stderr)
+            self.assertEqual(self.journals(), [])
+
     def test_what_no_method_can_do_with_is_told_before_any_begins(self):
         journal = self.folder / "run.jsonl"
         journal.write_text('{"wattune_journal":1}\n')

@@ -261,6 +261,10 @@ class Faults(Simulated):
         self.assertEqual(again["counts"], {"ok": 24})
         self.assertGreater(again["reused"], 0)
 
+    def test_a_board_that_is_lost_at_its_first_launch_is_told_as_lost(self):
+        _, stderr = self.tune("--minimize", "energy", "--allow-settings", "--clocks", ":3", faults="launch:1=lost", code=3)
+        self.assertIn("was lost: it was there when the run began", stderr)
+
     def test_a_board_that_comes_back_is_held_against_no_configuration(self):
         result, stderr = self.tune(faults="load:10=no_device")
         self.assertEqual(result["counts"], {"ok": 24})
