@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "../temporary_folder.hpp"
+
 namespace wattune::simgpu {
 namespace {
 
@@ -28,13 +30,14 @@ constexpr const char* cache = R"({
 
 class Recorded : public testing::Test {
  protected:
-  static std::filesystem::path write(const std::string& text) {
-    const auto file = std::filesystem::path(testing::TempDir()) / "recorded.json";
+  [[nodiscard]] std::filesystem::path write(const std::string& text) const {
+    const auto file = folder_.path() / "recorded.json";
     std::ofstream(file) << text;
     return file;
   }
   static Variant with(std::vector<Variant::Define> defines) { return {1, 2, std::move(defines)}; }
 
+  const TemporaryFolder folder_;
   RecordedKernel kernel{write(cache)};
 };
 
@@ -96,7 +99,8 @@ TEST(RecordedFile, that_is_no_such_file_is_refused_by_name) {
 }
 
 TEST(RecordedFile, without_any_time_is_refused) {
-  const auto file = std::filesystem::path(testing::TempDir()) / "empty.json";
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "empty.json";
   std::ofstream(file) << R"({"device_name": "d", "kernel_name": "k", "problem_size": [1], "tune_params_keys": ["a"],
     "tune_params": {"a": [1]}, "cache": {}})";
   EXPECT_THAT(refusal(file), HasSubstr("no configuration with a time"));

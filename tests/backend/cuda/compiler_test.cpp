@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "../../temporary_folder.hpp"
 #include "backend/cuda/cuda_backend.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -157,7 +158,8 @@ TEST_P(InstalledCompiler, fails_for_resources_where_shared_memory_is_too_large) 
 }
 
 TEST_P(InstalledCompiler, finds_the_toolkits_headers_and_those_beside_the_source) {
-  const auto folder = std::filesystem::path(testing::TempDir()) / "wattune headers";
+  const TemporaryFolder temporary;
+  const auto folder = temporary.path() / "own headers";
   std::filesystem::create_directories(folder);
   std::ofstream(folder / "own.h") << "#define OWN 5\n";
   request_.file = (folder / "kernel.cu").string();

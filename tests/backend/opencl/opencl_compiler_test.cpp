@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "../../temporary_folder.hpp"
 #include "backend/opencl/opencl_binary.hpp"
 #include "backend/opencl/opencl_options.hpp"
 #include "opencl_fixture.hpp"
@@ -115,7 +116,8 @@ TEST_F(OpenCl, AMissingKernelIsNamedWithThoseThereAre) {
 }
 
 TEST_F(OpenCl, IncludesAreFoundBesideTheSourceAndInPathsWithSpaces) {
-  const auto folder = std::filesystem::path(::testing::TempDir()) / "wattune include test";
+  const TemporaryFolder temporary;
+  const auto folder = temporary.path() / "include test";
   std::filesystem::create_directories(folder / "more of it");
   std::ofstream(folder / "one.h") << "#define ONE 1\n";
   std::ofstream(folder / "more of it" / "two.h") << "#define TWO 2\n";
@@ -124,13 +126,12 @@ TEST_F(OpenCl, IncludesAreFoundBesideTheSourceAndInPathsWithSpaces) {
   asked.file = (folder / "kernel.cl").string();
   asked.include_paths = {(folder / "more of it").string()};
   const auto result = backend->compiler("opencl:0")->compile(asked);
-  std::filesystem::remove_all(folder);
   ASSERT_TRUE(result) << result.error().message;
 }
 
 TEST_F(OpenCl, AnEditedIncludeIsCompiledAnew) {
-  const auto folder = std::filesystem::path(::testing::TempDir()) / "wattune_edited_include";
-  std::filesystem::create_directories(folder);
+  const TemporaryFolder temporary;
+  const auto& folder = temporary.path();
   auto asked = request("#include \"outer.h\"\nkernel void k(global int* x) { x[0] = VALUE; }", "k");
   asked.file = (folder / "kernel.cl").string();
   std::ofstream(folder / "outer.h") << "#include <inner.h>\n";
@@ -142,12 +143,11 @@ TEST_F(OpenCl, AnEditedIncludeIsCompiledAnew) {
     ASSERT_FALSE(device->run(launch(**loaded, 1, 1, {whole(*x)})));
     EXPECT_THAT(content<int>(*x), ElementsAre(value));
   }
-  std::filesystem::remove_all(folder);
 }
 
 TEST(OpenClOptions, TheSourceTellsEditedIncludesApart) {
-  const auto folder = std::filesystem::path(::testing::TempDir()) / "wattune_include_hash";
-  std::filesystem::create_directories(folder);
+  const TemporaryFolder temporary;
+  const auto& folder = temporary.path();
   CompileRequest request;
   request.file = (folder / "kernel.cl").string();
   request.source = " #  include \"a.h\" // with a comment\n#include MACRO\n#include \"gone.h\"";
@@ -158,7 +158,6 @@ TEST(OpenClOptions, TheSourceTellsEditedIncludesApart) {
   EXPECT_THAT(first, HasSubstr("// included files: "));
   std::ofstream(folder / "a.h") << "#include \"a.h\"\n2";
   EXPECT_NE(source(), first);
-  std::filesystem::remove_all(folder);
 }
 
 TEST(OpenClBinary, OptionsForLoadingTravelWithTheProgram) {
